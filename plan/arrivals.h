@@ -27,6 +27,7 @@ void arrivals_suspect(struct plan_impl *, const struct func *, enum suspect);
 /* A function, or an address, leads there, or names it. 0 or -ENOMEM. */
 int arrivals_way(struct plan_impl *, raddr_t);
 int arrivals_doubt(struct plan_impl *, raddr_t pc, enum unproved);
+enum { DOUBTS_MANY = 64 };	/* after which code of no function is looked at in a hurry */
 
 /* May code be there? In a function, or where what stands there can run. */
 bool arrivals_is_code(const struct plan_impl *, raddr_t);
@@ -106,15 +107,13 @@ bool unowned_leaves(const struct plan_impl *, raddr_t);
 /* words.c: what data may lead to, by whatever its words may mean; once all tables are known.
  * 0 or -ENOMEM. */
 int words_note(struct plan_impl *);
-/* Those that were noted since. */
-void words_sort(struct plan_impl *);
 /* The same of the operands of an instruction, where addresses are numbers. */
-int words_operand(struct plan_impl *, const uint8_t *bytes, const struct insn *);
+void words_operand(struct plan_impl *, const uint8_t *bytes, const struct insn *);
 /* Does it have four bytes, or what they are short of, that are an address of the module? All
  * others have nothing to do with any. */
 bool words_has_number(const struct plan_impl *, const uint8_t *bytes, const struct insn *);
-/* Of a number that is written to memory. */
-int words_written(struct plan_impl *, raddr_t);
+/* Of a number, as one that is written to memory. */
+void words_note_number(struct plan_impl *, raddr_t);
 /* vectors.c: may a vector be loaded there that has an address of code? */
 bool vectors_may_load(const struct plan_impl *, const struct insn *, raddr_t at);
 /* Where a body adds to one: by registers that may hold what it names, or by what it loads. 0 or

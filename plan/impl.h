@@ -66,6 +66,7 @@ enum comes_back { COMES_UNKNOWN, COMES_BACK, COMES_NEVER };
 struct table_at {
 	raddr_t at, base;
 	raddr_t end;		/* where the last entry that was read ends */
+	raddr_t stop;		/* none begins there, or behind */
 	uint32_t most;		/* bytes in which its entries begin; 0: not known */
 	uint8_t width, scale, stride;
 	bool extends;
@@ -142,8 +143,6 @@ struct plan_impl {
 	unsigned int threads;		/* plan_options' */
 	uint8_t *comes_back;		/* by index in funcs: enum comes_back */
 	uint8_t *suspects;		/* by index in funcs: see arrivals.h */
-	raddr_t *numbers;		/* places that some word may lead to; sorted */
-	size_t nnumbers, numbers_cap;
 	raddr_t *ways;			/* from functions, or by addresses, to what no
 					 * function has */
 	size_t nways, ways_cap;
@@ -168,7 +167,8 @@ struct plan_impl {
 	size_t nplaces, places_cap;
 	struct based *bases;		/* sorted */
 	size_t nbases, bases_cap;
-	bool bound;			/* there are doubts: any instruction may be one */
+	bool bound;			/* there are doubts: any instruction may be one; */
+	bool hurried;			/* and DOUBTS_MANY of them */
 };
 
 /* crew.c: may so many bytes be decoded once more? */
@@ -213,10 +213,10 @@ bool ground_is_listed(const struct plan_impl *, raddr_t);
 bool ground_is_named(const struct plan_impl *, raddr_t);
 /* Is it an instruction of code that no function has, and that something leads to? */
 bool ground_is_live(const struct plan_impl *, raddr_t);
-/* Padding may be run from here on. */
-void ground_use_padding(struct plan_impl *, raddr_t);
 /* words.c: may some word of data lead to the instruction that begins here? */
 bool words_lead_to(const struct plan_impl *, raddr_t);
+/* The first place at or behind `a` that some word may lead to; UINT64_MAX: there is none. */
+raddr_t words_next(const struct plan_impl *, raddr_t a);
 
 /* What the exact decoder said of an instruction. */
 enum exact { EXACT_NOT_ASKED, EXACT_AGREES, EXACT_DIFFERS };

@@ -138,7 +138,6 @@ static void impl_clear(struct plan_impl *p)
 	free(p->comes_back);
 	free(p->loners);
 	free(p->ways);
-	free(p->numbers);
 	free(p->hidden);
 	free(p->highs);
 	free(p->handings);

@@ -14,8 +14,17 @@
 #include "plan/arrive/sweep.h"
 #include "plan/flow/value.h"
 
+/* How is_passed has answered: that is the same for all that it comes to on the same way. */
+struct passed {
+	const struct func *func;
+	bool stray, listed;		/* what was asked for */
+	raddr_t first, last;		/* of the places it went back to; 0: none */
+	bool answer;
+};
+
 struct again {
 	struct sweep sweep;
+	struct passed passed;		/* until something more is read */
 	bool all;			/* from where words lead, too; */
 	bool numbers;			/* from where what may be a word leads */
 	raddr_t *todo;
@@ -103,13 +112,18 @@ static int note_todo(struct again *r, raddr_t a)
 	return 0;
 }
 
-/* Where the instruction that was read before `a` begins; `a`: none was. */
+/* Where the instruction that was read before `a` begins; or, if none was, where the longest one
+ * would have begun. */
 static raddr_t read_before(const struct ground *g, raddr_t a)
 {
-	for (raddr_t to = a; a > g->text->range.start && to - a < ARCH_INSN_MAX; )
-		if (is_read(g, --a))
-			return a;
-	return a;
+	uint64_t at = a - g->text->range.start, n = MIN(at, ARCH_INSN_MAX), from = at - n;
+	const uint64_t *read = g->planes[PLANE_READ];
+	uint64_t bits = bits_at(read, from / 64) >> from % 64;
+
+	if (from % 64 + n > 64)
+		bits |= bits_at(read, from / 64 + 1) << (64 - from % 64);
+	bits &= (1ull << n) - 1;
+	return g->text->range.start + from + (bits ? 63 - (unsigned int)__builtin_clzll(bits) : 0);
 }
 
 /* Does control not come there from before, nor by what leads there? It is data, then. */
@@ -135,41 +149,63 @@ static bool is_behind_prefix(const struct sweep *s, const struct insn *in)
 		all.kind == INSN_PLAIN && !is_behind_end(s, in->pc - 1);
 }
 
-/*
- * Does control come to `a` in the reading that there is? Then a word of data leads there by
- * chance. It does not where an end stands before, and no place between is led to: data are
- * there, or code that a word leads to. What only looks like a table may lead into these; it
- * says less than what leads to `a`, but where it leads right behind that end. What pads is
- * what it looks like.
- */
-static bool is_passed(const struct sweep *s, const struct func *f, raddr_t a)
+/* Back from `a` to where the answer is known. `first` becomes the last place that it comes to. */
+static bool goes_back(const struct again *r, raddr_t a, struct passed *asked)
 {
-	const struct ground *g = s->ground;
-	const raddr_t *words = s->impl->numbers;
-	size_t n = vec_prefix(s->impl->nnumbers, i, words[i] < a);
-	raddr_t from = f ? f->range.start : g->text->range.start, before;
-	bool stray = ground_is_stray(s->impl, a), listed = stray || ground_is_listed(s->impl, a);
+	const struct sweep *s = &r->sweep;
+	const struct func *f = asked->func;
+	raddr_t from = f ? f->range.start : s->ground->text->range.start, before;
+	const struct passed *known = &r->passed;
 	bool led = false;
 	struct insn in;
 
 	for (raddr_t to = a; to > from; to = before) {
-		before = read_before(g, to);
+		asked->first = to;
+		if (to < a && to >= known->first && to <= known->last)
+			return known->answer;
+		before = read_before(s->ground, to);
 		/* Nor, in a function, where bytes stand before that are no instruction. */
-		if (!is_read(g, before) || sweep_measure(s, before, &in) ||
-		    !crew_spend(s->impl, in.size) || (f && before + in.size < to))
+		if (!is_read(s->ground, before) || sweep_measure(s, before, &in) ||
+		    (f && before + in.size < to))
 			return false;
 		if (before + in.size == to && ends_run(s, &in))
 			return led;
-		while (n && words[n - 1] > before)
-			n--;
 		led = ground_any(s->impl, LAYER_TARGET, before, 1) &&
-			(stray || !ground_is_stray(s->impl, before));
+			(asked->stray || !ground_is_stray(s->impl, before));
 		if ((to == a && (in.flags & INSN_NOP || in.kind == INSN_STOP)) ||
-		    (n && words[n - 1] == before) ||
-		    (led && (listed || !ground_is_listed(s->impl, before))))
+		    ((r->numbers || asked->listed) && words_lead_to(s->impl, before)) ||
+		    (led && (asked->listed || !ground_is_listed(s->impl, before))))
 			return true;
 	}
 	return f;
+}
+
+/*
+ * Does control come to `a` in the reading that there is? Then a word of data leads there by
+ * chance. It does not where an end stands before, and no place between is led to: data are
+ * there, or code that a word leads to. What only looks like a table, or like a word, may lead
+ * into these; it says less than what leads to `a`, but where that looks so, too (`numbers`), or
+ * where the table leads right behind that end. What pads is what it looks like.
+ *
+ * A long run of instructions is gone back once, whatever number of places in it are asked for.
+ */
+static bool is_passed(struct again *r, const struct func *f, raddr_t a)
+{
+	struct plan_impl *p = r->sweep.impl;
+	struct passed now = { .func = f, .stray = ground_is_stray(p, a), .first = a };
+
+	now.listed = now.stray || ground_is_listed(p, a);
+	if (r->passed.func != f || r->passed.stray != now.stray || r->passed.listed != now.listed)
+		r->passed = (struct passed){ 0 };
+	now.answer = goes_back(r, a, &now);
+	now.answer &= crew_spend(p, a - now.first + 1);
+	if (now.first == a)
+		return now.answer;
+	if (now.first >= r->passed.first && now.first <= r->passed.last)
+		now.first = r->passed.first;
+	now.last = read_before(r->sweep.ground, a);
+	r->passed = now;
+	return now.answer;
 }
 
 static void begin_run(struct sweep *s, raddr_t pc)
@@ -221,6 +257,7 @@ static int read_run(struct again *r, raddr_t pc)
 		bool hides = !is_behind_prefix(s, &in);
 
 		bit_set(s->ground->planes[PLANE_READ], pc - s->ground->text->range.start);
+		r->passed = (struct passed){ 0 };
 		if (pc >= s->limit)
 			begin_run(s, pc);
 		err = good ? read_one(r, &in, hides) : 0;
@@ -259,7 +296,7 @@ static int read_text(struct again *r, const struct ground *g)
 				(unsigned int)__builtin_ctzll(bits);
 
 			if (bits & -bits & ~sure &&
-			    is_passed(&r->sweep, symbols_func_at(r->sweep.impl->symbols, a), a))
+			    is_passed(r, symbols_func_at(r->sweep.impl->symbols, a), a))
 				continue;
 			err = note_todo(r, a);
 			if (!err)
@@ -276,16 +313,12 @@ static int read_numbers(struct again *r)
 	int err = 0;
 
 	r->numbers = true;
-	for (size_t i = 0; i < p->nnumbers && !err; i++) {
-		raddr_t a = p->numbers[i];
-		const struct ground *g = ground_at(p, a);
-
-		if (!g || is_read(g, a))
-			continue;
+	r->passed = (struct passed){ 0 };
+	for (raddr_t a = words_next(p, 0); a != UINT64_MAX && !err; a = words_next(p, a + 1)) {
 		const struct func *f = symbols_func_at(p->symbols, a);
 
-		r->sweep.ground = g;
-		if (!f || is_passed(&r->sweep, f, a))
+		r->sweep.ground = ground_at(p, a);
+		if (!f || is_read(r->sweep.ground, a) || is_passed(r, f, a))
 			continue;
 		err = note_todo(r, a);
 		if (!err)

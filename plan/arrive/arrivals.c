@@ -48,6 +48,13 @@ static bool is_by_pointer(const struct value *v)
 	return v->kind == VALUE_PLACE && !v->table && v->width >= 4 && v->scale == 1;
 }
 
+/* Of data that the file has, or of memory behind all code that it only asks for? */
+static bool is_of_data(const struct plan_impl *p, raddr_t a)
+{
+	return symbols_is_tabled(p->symbols, a) ||
+		(a >= p->texts.end && !symbols_holds(p->symbols, a));
+}
+
 /* If that distance is one to code, data has it: see words.c. */
 static int base_later(struct plan_impl *p, raddr_t pc, raddr_t base)
 {
@@ -91,7 +98,7 @@ static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, b
 			return err;
 		}
 	}
-	if (!goes && is_by_pointer(v) && v->width == 4 && symbols_is_tabled(p->symbols, v->number))
+	if (!goes && is_by_pointer(v) && v->width == 4 && is_of_data(p, v->number))
 		return base_later(p, pc, v->number);
 	err = distances_is_table(v) ?
 		distances_add(p, pc, v, goes && distances_is_switch(p, v)) : 0;
@@ -348,14 +355,6 @@ static int judge_computed(struct plan_impl *p, struct flow *f, bool takes, size_
 	return err ? err : vectors_judge(p, f, regs);
 }
 
-static bool is_doubtful(const struct values *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (s->v[i].kind == VALUE_ANY)
-			return true;
-	return false;
-}
-
 static bool is_start(const struct plan_impl *p, raddr_t a)
 {
 	const struct func *f = symbols_func_at(p->symbols, a);
@@ -393,7 +392,7 @@ static bool leaves_by_address(const struct step *s)
 
 int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspects)
 {
-	size_t first = p->nverdicts;
+	size_t first = p->nverdicts, doubts = p->ndoubts;
 	bool all = true;
 	struct flow f;
 	int err = flow_make(b, &f);
@@ -407,11 +406,12 @@ int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspe
 		struct values s;
 		bool certain;
 
+		f.hurried = flow_hurries(&f, p->ndoubts - doubts);
 		if (!leaves_by_address(&b->steps[i]) || !flow_goal(&f, i, &s))
 			continue;
 		/* In a large function the search may have ended too early. */
-		certain = !is_doubtful(&s) || !flow_is_whole(&f, i);
-		if (certain && is_doubtful(&s)) {
+		certain = !values_have_any(&s) || !flow_is_whole(&f, i);
+		if (certain && values_have_any(&s)) {
 			f.patient = true;
 			flow_goal(&f, i, &s);
 			f.patient = false;

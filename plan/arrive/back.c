@@ -20,7 +20,7 @@ enum {
 static void begin_anew(struct back *b)
 {
 	stack_begin(b->impl->arch, &b->stack);
-	b->copied = false;
+	b->copied = b->rounded = false;
 	b->stale = b->held = b->left;
 	b->copies = b->left;
 	for (uint32_t left = b->left; left; left &= left - 1)
@@ -91,7 +91,9 @@ static void note_change(struct back *b, raddr_t pc)
 
 	if (b->nchanges == ARRAY_SIZE(b->changes))
 		return;
-	b->changes[b->nchanges++] = (struct back_way){ .to = pc, .sp = sp };
+	b->changes[b->nchanges++] = (struct back_way){
+		.to = pc, .sp = sp, .high = back_high(b, b->impl->arch->stack),
+	};
 	if (sp < b->deep && sp != STACK_NOT && sp != STACK_LOST) {
 		b->deep = sp;
 		b->deepest = pc;
@@ -119,7 +121,25 @@ static bool is_as_before(struct back *b, raddr_t to)
 	return all && was == now;
 }
 
-/* Something is written to memory of the stack. */
+/* Does a loop come back with a stack that was rounded, and is higher than before? */
+static bool is_higher(const struct back *b, raddr_t to)
+{
+	int32_t was = STACK_NOT;
+
+	for (size_t i = 0; i < b->nchanges && b->changes[i].to <= to; i++)
+		was = b->changes[i].high;
+	return b->rounded && (b->nchanges == ARRAY_SIZE(b->changes) ||
+			      back_high(b, b->impl->arch->stack) > was);
+}
+
+/* Something is written to memory of the stack, by a register that was rounded. */
+static bool may_reach(const struct back *b, int base, int64_t number, int64_t size)
+{
+	return b->rounded && base >= 0 && stack_is_known(&b->high, base) &&
+		b->high.at[base] + number > -size;
+}
+
+/* The same, by a register of which it is known where it is. */
 static bool may_change(const struct back *b, const struct effect *e)
 {
 	const struct stack *s = &b->stack;
@@ -127,6 +147,10 @@ static bool may_change(const struct back *b, const struct effect *e)
 
 	if (e->pushes && stack_is_known(s, b->impl->arch->stack))
 		return s->at[b->impl->arch->stack] > 0;
+	if (e->pushes ? may_reach(b, b->impl->arch->stack, -WORD, WORD) :
+	    e->stores && e->memory && e->index < 0 &&
+	    may_reach(b, e->base, e->number, MAX((int64_t)e->width, WORD)))
+		return true;
 	return e->stores && stack_reaches(e, s, &at) && at > -MAX((int64_t)e->width, WORD) &&
 		at < WORD;
 }
@@ -167,6 +191,20 @@ static void note_above(struct back *b, const struct insn *in, const struct effec
 	b->above_block = b->block;
 	if (!b->block)
 		b->above_most = b->above_end;
+}
+
+/* Does a jump leave a register with what was rounded, and may be the address of the way back? */
+static bool leaves_high(const struct back *b)
+{
+	uint32_t held = b->held | 1u << b->impl->arch->frame;
+
+	for (uint32_t left = b->rounded ? held : 0; left; left &= left - 1) {
+		int i = __builtin_ctz(left);
+
+		if (!stack_is_known(&b->stack, i) && b->high.at[i] >= -WORD)
+			return true;
+	}
+	return false;
 }
 
 /* A jump leaves registers that hold addresses of the stack as they are. */
@@ -233,7 +271,8 @@ static void note_held(struct back *b, raddr_t pc, const struct effect *e)
 		if (e->op == EFFECT_SUM && i == e->reg && *at < 0)
 			*at = STACK_NOT;
 		note_since(b, pc, i);
-		b->held = (b->held & ~(1u << i)) | (*at != STACK_NOT ? 1u : 0) << i;
+		b->held = (b->held & ~(1u << i)) |
+			(*at != STACK_NOT || back_high(b, i) >= -WORD ? 1u : 0) << i;
 	}
 	note_copies(b);
 }
@@ -244,6 +283,7 @@ static bool keeps_away(struct back *b, const struct insn *in, const uint8_t *byt
 	struct only_stores w;
 
 	if (!b->impl->arch->only_stores(bytes, in, &w) ||
+	    may_reach(b, w.base, w.number, w.most) ||
 	    (w.base >= 0 && stack_is_known(&b->stack, w.base) &&
 	     b->stack.at[w.base] + w.number > -w.most))
 		return false;
@@ -264,10 +304,35 @@ static bool is_untold(const struct back *b, const struct insn *in, const struct 
 		symbols_cfa_offset(syms, in->pc + in->size, &after) || after <= before;
 }
 
+/* Is an address of the stack rounded, but for one of its own frame? */
+static bool is_rounded(const struct back *b, const struct effect *e)
+{
+	for (uint32_t left = e->others & e->changes; left; left &= left - 1) {
+		int i = __builtin_ctz(left);
+
+		if (stack_is_known(&b->stack, i) &&
+		    (i == b->impl->arch->stack || b->stack.at[i] >= -WORD))
+			return true;
+	}
+	return false;
+}
+
+/* What is rounded then is no higher. */
+static void pass_high(struct back *b, const struct effect *e)
+{
+	struct stack was = b->rounded ? b->high : b->stack;
+
+	b->rounded = true;
+	b->high = was;
+	stack_pass(b->impl->arch, e, &b->high);
+	for (uint32_t left = e->others & e->changes; left; left &= left - 1)
+		b->high.at[__builtin_ctz(left)] = was.at[__builtin_ctz(left)];
+}
+
 static void pass_effect(struct back *b, const struct insn *in, const struct effect *e)
 {
 	int sp = b->impl->arch->stack, fp = b->impl->arch->frame;
-	int32_t was = b->stack.at[sp];
+	int32_t was = b->stack.at[sp], high = back_high(b, sp);
 
 	b->may |= may_change(b, e);
 	b->takes |= may_take(b, e);
@@ -277,11 +342,13 @@ static void pass_effect(struct back *b, const struct insn *in, const struct effe
 			(e->base >= 0 ? b->stale >> e->base & 1 : 0) << e->reg;
 	if (e->reg == fp)
 		b->copied = e->op == EFFECT_SUM;
+	if (b->rounded || is_rounded(b, e))
+		pass_high(b, e);
 	stack_pass(b->impl->arch, e, &b->stack);
 	b->astray |= b->stack.at[sp] == STACK_NOT || (was == STACK_LOST && is_untold(b, in, e));
 	if (b->stack.at[sp] == STACK_NOT)
 		b->stack.at[sp] = STACK_LOST;
-	if (b->stack.at[sp] != was)
+	if (b->stack.at[sp] != was || back_high(b, sp) != high)
 		note_change(b, in->pc + in->size);
 	if (e->reg == fp)
 		note_since(b, in->pc, fp);
@@ -353,22 +420,25 @@ static void note_way(struct back *b, const struct insn *in)
 	int sp = b->impl->arch->stack, fp = b->impl->arch->frame;
 	struct back_way *w = way_to(b, in->dest);
 
+	b->may |= leaves_high(b);
 	if (in->dest <= in->pc) {
 		b->may |= is_left_back(b, in->dest);
 		if (is_as_before(b, in->dest))
 			return;
-		b->may |= !is_as_told(b, in->dest);
+		b->may |= !is_as_told(b, in->dest) || is_higher(b, in->dest);
 		/* A loop that makes a large frame page by page: behind it the file tells. */
 		if (in->kind == INSN_BRANCH)
 			find_stack(b, in->pc + in->size);
 		return;
 	}
 	note_left(b);
-	struct back_way now = { in->dest, b->stack.at[sp], b->stack.at[fp],
+	struct back_way now = { in->dest, b->stack.at[sp], b->stack.at[fp], back_high(b, sp),
 				b->copied || b->stale >> fp & 1 };
 
-	if (w->to == in->dest)
+	if (w->to == in->dest) {
 		now.fp = join_held(b, now.fp, w->fp);
+		now.high = MAX(now.high, w->high);
+	}
 	if (w->to == in->dest && w->sp != now.sp)
 		now.sp = join_stacks(b, in->dest, false, w->sp);
 	else if (w->to > in->pc && w->to != in->dest)
@@ -376,26 +446,27 @@ static void note_way(struct back *b, const struct insn *in)
 	*w = now;
 }
 
-/* Does the file tell that the frame is gone? */
-static bool is_gone(struct back *b, raddr_t pc)
-{
-	int64_t cfa;
-
-	return is_told(b) && symbols_cfa_offset(b->impl->symbols, pc, &cfa) == 0 && cfa == WORD;
-}
-
 /* Code that leaves with its frame, as the file tells, goes on in another piece, and does not push
  * where that is to return to. Where ways that join have lost the stack the file tells whether
- * the frame is gone, if it has told of what was put there since; where an instruction has lost
- * it, no file can. */
+ * the frame is gone, or that its own register has it, if it has told of what was put there since;
+ * where an instruction has lost it, no file can. */
+static void leave_lost(struct back *b, const struct insn *in)
+{
+	int64_t cfa;
+	int err = is_told(b) ? symbols_cfa_offset(b->impl->symbols, in->pc, &cfa) : -ENOENT;
+	bool gone = !err && cfa == WORD && (in->kind == INSN_RETURN || !b->pushed);
+	bool framed = err == -ENOTSUP && in->kind == INSN_JUMP &&
+		b->stack.at[b->impl->arch->frame] == -WORD;
+
+	b->may |= b->astray || !(gone || framed);
+}
+
 static void leave(struct back *b, const struct insn *in)
 {
 	int32_t at = b->stack.at[b->impl->arch->stack];
 
-	if (at == STACK_LOST && !b->astray)
-		b->may |= (in->kind != INSN_RETURN && b->pushed) || !is_gone(b, in->pc);
-	else if (at == STACK_LOST)
-		b->may = true;
+	if (at == STACK_LOST)
+		leave_lost(b, in);
 	else if (at)
 		b->may |= in->kind != INSN_JUMP || b->pushed || !is_as_told(b, in->pc);
 	if (b->lost_way && (at != STACK_LOST || b->astray))
@@ -415,6 +486,19 @@ static void join_left(struct back *b)
 	note_copies(b);
 }
 
+/* What is highest by a jump, or by what was before. */
+static void join_high(struct back *b, const struct back_way *w, bool falls)
+{
+	int sp = b->impl->arch->stack;
+
+	if (!b->rounded && w->high == w->sp)
+		return;
+	if (!b->rounded)
+		b->high = b->stack;
+	b->rounded = true;
+	b->high.at[sp] = falls ? MAX(b->high.at[sp], w->high) : w->high;
+}
+
 /* Behind what control does not fall through. */
 static void arrive(struct back *b, raddr_t pc)
 {
@@ -431,7 +515,8 @@ static void arrive(struct back *b, raddr_t pc)
 
 	if (!known)
 		begin_anew(b);
-	else if (at != *sp)
+	join_high(b, w, known);
+	if (known && at != *sp)
 		at = join_stacks(b, pc, true, at);
 	if (known)
 		with = join_held(b, *frame, with);

@@ -9,7 +9,8 @@
 struct back_way {
 	raddr_t to;
 	int32_t sp, fp;
-	bool stale;			/* the latter */
+	int32_t high;			/* sp, or the highest that it may be */
+	bool stale;			/* fp */
 };
 
 struct back {
@@ -17,6 +18,8 @@ struct back {
 	struct range func;
 	struct stack stack;
 	bool known;			/* and where it is */
+	bool rounded;			/* a register of it was: it is lower then, or the same */
+	struct stack high;		/* as if none had been rounded */
 	bool pushed;			/* something was, since a jump or call */
 	bool copies;			/* a register has an address of it: */
 	uint32_t held;			/* which, but for the stack's and the frame's; a bit each */
@@ -50,5 +53,11 @@ struct back {
 void back_enter(struct back *, const struct plan_impl *, const struct func *);
 /* The next instruction: true, once, if now it may. */
 bool back_pass(struct back *, const struct insn *, const uint8_t *bytes, size_t left);
+
+/* The highest that a register may be. */
+static inline int32_t back_high(const struct back *b, int reg)
+{
+	return b->rounded ? b->high.at[reg] : b->stack.at[reg];
+}
 
 #endif

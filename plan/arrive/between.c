@@ -12,7 +12,7 @@ struct unseen between_from(const struct plan_impl *p, raddr_t a)
 }
 
 /* May control come to `pc`, behind the last step? It may stand behind an end to which nothing
- * leads: then data are there. */
+ * leads: then data are there. (Something leads to where a piece begins, as a rule.) */
 static bool is_reached(struct body *b, struct unseen *u, size_t piece, raddr_t pc)
 {
 	bool reached = !b->unowned;

@@ -8,7 +8,7 @@
 /* Where a second reading has found instructions that this one does not see; see again.c. */
 struct unseen {
 	const struct hidden *next, *end;
-	size_t known;			/* steps before which it is known */
+	size_t known;			/* steps before which it is known: it only saves time */
 	bool reached;			/* whether control comes there; */
 	bool parted;			/* data were found before, and what follows is read from
 					 * behind them */

@@ -27,9 +27,7 @@ static bool has_numbers(const struct body *b, const struct tables *t, size_t wan
 
 	if (p->symbols->is_pie)
 		return false;
-	for (size_t i = vec_prefix(p->nnumbers, k, p->numbers[k] <= r.start);
-	     i < p->nnumbers && p->numbers[i] < r.end; i++) {
-		raddr_t a = p->numbers[i];
+	for (raddr_t a = words_next(p, r.start + 1); a < r.end; a = words_next(p, a + 1)) {
 		size_t entry = vec_prefix(t->nentries, k, t->entries[k] < a);
 
 		found += body_step(b, a) < b->nsteps &&

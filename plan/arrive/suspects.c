@@ -10,7 +10,10 @@
 #include "plan/text/crew.h"
 #include "plan/text/ground.h"
 
-enum { SHARE = 16 };	/* functions that one thread judges in one go */
+enum {
+	SHARE = 16,		/* functions that one thread judges in one go */
+	GAPS_FIRST = 1 << 16,	/* bytes of code that no function has; then as many again */
+};
 
 /* What goes by an address may stand behind what could not be read. What was read twice, as data are
  * that its own code names, is known, too. */
@@ -136,8 +139,14 @@ static size_t list_suspects(struct plan_impl *p, uint32_t *ret)
 	return n;
 }
 
+/* A run of what no function has. */
+struct gap {
+	uint64_t size;		/* sorted by it */
+	raddr_t at;
+};
+
 struct gaps {
-	const raddr_t *v;
+	const struct gap *end;	/* behind the largest, which is judged first */
 	size_t early;		/* ways that were known before tables were read */
 };
 
@@ -145,29 +154,55 @@ static int judge_gap(struct plan_impl *own, size_t part, void *ctx)
 {
 	const struct gaps *gaps = ctx;
 
-	return unowned_judge(own, gaps->v[part], gaps->early);
+	return unowned_judge(own, gaps->end[-1 - (ptrdiff_t)part].at, gaps->early);
 }
 
-/* What no function has, each run of it once. */
-static int judge_loners(struct plan_impl *p, size_t early)
+/* Those with code that something leads to; their number. */
+static size_t list_gaps(struct plan_impl *p, struct gap *ret)
 {
-	auto_free raddr_t *gaps = calloc(p->nloners + 1, sizeof(*gaps));
-	struct gaps ctx = { gaps, early };
-	const struct crew_work work = { begin_share, judge_gap, join_share, drop_share, &ctx,
-					SIZE_MAX };
 	raddr_t done = 0;
 	size_t n = 0;
 
-	if (!gaps || (p->nloners && lives_find(p)))
-		return fail(ENOMEM, "plan %s", p->symbols->base);
 	base_sort(p->loners, p->nloners, sizeof(*p->loners));
 	for (size_t i = 0; i < p->nloners; i++) {
 		if (p->loners[i] < done)
 			continue;
-		gaps[n++] = p->loners[i];
-		done = unowned_around(p, p->loners[i]).end;
+		struct range gap = unowned_around(p, p->loners[i]);
+
+		ret[n++] = (struct gap){ gap.end - gap.start, p->loners[i] };
+		done = gap.end;
 	}
-	return crew_run(p, &work, n);
+	base_sort(ret, n, sizeof(*ret));
+	return n;
+}
+
+/* What no function has, each run of it once. Small ones first: they may leave so much in doubt that
+ * the others are looked at in a hurry. */
+static int judge_loners(struct plan_impl *p, size_t early)
+{
+	auto_free struct gap *gaps = calloc(p->nloners + 1, sizeof(*gaps));
+	struct gaps ctx = { .early = early };
+	const struct crew_work work = { begin_share, judge_gap, join_share, drop_share, &ctx,
+					SIZE_MAX };
+	int err = 0;
+
+	if (!gaps || (p->nloners && lives_find(p)))
+		return fail(ENOMEM, "plan %s", p->symbols->base);
+	size_t n = list_gaps(p, gaps);
+	uint64_t seen = GAPS_FIRST;
+
+	for (size_t i = 0, first; i < n && !err; ) {
+		uint64_t size = 0;
+
+		p->hurried = p->ndoubts > DOUBTS_MANY;
+		for (first = i; i < n && (i == first || p->hurried ||
+					  size + gaps[i].size <= seen); i++)
+			size += gaps[i].size;
+		seen += size;
+		ctx.end = gaps + i;
+		err = crew_run(p, &work, i - first);
+	}
+	return err;
 }
 
 /* Of the ways that were found since, those to code that was alive before are nothing new. */
@@ -193,7 +228,8 @@ static void sort_doubts(struct plan_impl *p)
 	p->ndoubts = kept;
 }
 
-/* Code that was found after what it stands in had been judged: is something to be proved there? */
+/* Code that was found after what it stands in had been judged: is something to be proved there?
+ * Not in data, as the file's sections say. */
 static int doubt_hidden(struct plan_impl *p, const struct hidden *found, size_t n)
 {
 	int err = 0;
@@ -202,7 +238,8 @@ static int doubt_hidden(struct plan_impl *p, const struct hidden *found, size_t 
 		const struct func *f = symbols_func_at(p->symbols, found[i].at);
 
 		if (found[i].kind != HIDDEN_DOUBTFUL &&
-		    (f ? p->suspects[f - p->symbols->funcs] : found[i].kind == HIDDEN_GOAL))
+		    (f ? p->suspects[f - p->symbols->funcs] : found[i].kind == HIDDEN_GOAL &&
+		     !symbols_is_data(p->symbols, found[i].at, NULL)))
 			err = arrivals_doubt(p, found[i].at, UNPROVED_UNREAD);
 	}
 	return err;
@@ -237,7 +274,6 @@ static int find_hidden(struct plan_impl *p)
 
 	if (!err && p->nhidden > n)
 		err = doubt_hidden(p, p->hidden + n, p->nhidden - n);
-	words_sort(p);
 	base_sort(p->hidden, p->nhidden, sizeof(*p->hidden));
 	base_sort(p->edges, p->nedges, sizeof(*p->edges));
 	return err;

@@ -230,12 +230,13 @@ static void note_own(struct sweep *s, bool in_func, raddr_t a)
  * one. */
 static int note_numbers(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
-	int err = in->flags & INSN_PCREL ? 0 : words_operand(s->impl, p, in);
 	struct effect e;
+	int err = 0;
 
-	if (err || in->size < NUMBER_SIZE || !s->impl->arch->effect ||
-	    !words_has_number(s->impl, p, in))
-		return err;
+	if (!(in->flags & INSN_PCREL))
+		words_operand(s->impl, p, in);
+	if (in->size < NUMBER_SIZE || !s->impl->arch->effect || !words_has_number(s->impl, p, in))
+		return 0;
 	effect_of(s, in, &e);
 	/* The sum is judged, if it may be one. */
 	if (e.op == EFFECT_SUM) {
@@ -246,13 +247,11 @@ static int note_numbers(struct sweep *s, const uint8_t *p, const struct insn *in
 	}
 	bool names = e.op == EFFECT_NUMBER || (e.memory && e.base < 0 && !e.thread);
 
-	note_own(s, is_in_func(s, in->pc),
-		 (raddr_t)(e.op == EFFECT_NUMBER ? e.number : e.written));
-
+	note_own(s, is_in_func(s, in->pc), (raddr_t)(e.op == EFFECT_NUMBER ? e.number : e.written));
 	/* Behind a distance from the PC there may be a number, too. */
 	if (e.stores && e.written)
-		err = words_written(s->impl, (raddr_t)e.written);
-	if (!err && e.writes && arrivals_is_address(s->impl, (raddr_t)e.written))
+		words_note_number(s->impl, (raddr_t)e.written);
+	if (e.writes && arrivals_is_address(s->impl, (raddr_t)e.written))
 		err = note_name(s, in, (raddr_t)e.written);
 	if (err || in->flags & INSN_PCREL)
 		return err;
@@ -506,8 +505,8 @@ struct share {
 	bool begins, ends;		/* as the text does */
 };
 
-#define SWEPT(X) X(edges) X(ways) X(loners) X(maybes) X(numbers) \
-	X(highs) X(handings)
+#define SWEPT(X) X(edges) X(ways) X(loners) X(maybes) X(highs) \
+	X(handings)
 
 static void begin_share(struct plan_impl *own)
 {

@@ -144,6 +144,7 @@ enum refusal window_short(const struct body *b, size_t first, size_t need)
 		if (!ground_any(p, LAYER_DEAD, a, 1))
 			return REFUSED_TOO_SHORT;
 	}
+	/* (What is said of it: no window stands there in any case.) */
 	return p->bound ? REFUSED_JUMP_TABLE : REFUSED_TOO_SHORT;
 }
 
@@ -193,7 +194,8 @@ static enum refusal check_insns(struct body *b, size_t first, size_t last)
 	if (last - first >= SITE_INSNS)
 		return REFUSED_TOO_SHORT;
 	/* It is not known at which instruction it arrives: none may lie in bytes that
-	 * change, but for the first. No jump leads into a check. */
+	 * change, but for the first. No jump leads into a check: without that no function
+	 * that has one is probed at all. */
 	if (b->unsure && last > first && last >= b->ncheck)
 		return REFUSED_JUMP_TABLE;
 	for (size_t i = first; i <= last; i++) {

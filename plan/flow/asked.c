@@ -54,7 +54,7 @@ bool asked_before(struct flow *f, size_t step, int reg, struct values *ret)
 {
 	const struct answer *a = f->answers ? answer_of(f, step, reg) : NULL;
 
-	if (!a || a->step != step || a->reg != reg || a->depth != f->depth ||
+	if (!a || a->depth != f->depth || a->step != step || a->reg != reg ||
 	    a->took >= f->budget || f->nslots + a->nslots > ARRAY_SIZE(f->slots))
 		return false;
 	f->budget -= a->took;

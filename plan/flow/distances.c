@@ -8,6 +8,7 @@
 
 #include "plan/arrivals.h"
 #include "plan/flow/value.h"
+#include "plan/text/crew.h"
 
 enum {
 	ENTRIES = 1 << 16,	/* of a table, at most; */
@@ -15,13 +16,24 @@ enum {
 				 * one before */
 	HOLES_PACKED = 64,	/* that end a table whose entries may begin at any byte */
 	COUNT_MOST = 1 << 12,	/* entries, as a word before them may tell */
+	SHARE = 256,		/* tables that one of several threads reads in one go */
 	ENTRIES_TRIED = 4, WORDS_TRIED = DISTANCES_HOLES, /* to see whether there is a table */
 };
+
+/* Where a segment that may run has data, too, numbers that are no distances lead there: a
+ * table of them would be read to the most that a table may have. */
+static bool is_of_code(const struct plan_impl *p, raddr_t a)
+{
+	size_t left;
+
+	return symbols_text(p->symbols, a, &left) &&
+		(!symbols_is_data(p->symbols, a, NULL) || symbols_func_at(p->symbols, a));
+}
 
 /* Does one of the first so many entries of this width lead from there into text? */
 static bool leads_to_text(const struct plan_impl *p, raddr_t a, size_t width, size_t entries)
 {
-	size_t left, n;
+	size_t n;
 	const uint8_t *at = symbols_bytes(p->symbols, a, width * entries, &n);
 	bool leads = false;
 
@@ -30,7 +42,7 @@ static bool leads_to_text(const struct plan_impl *p, raddr_t a, size_t width, si
 
 		memcpy(&d, at + i * width, width);
 		d = width == 4 ? (int32_t)d : d;
-		leads = d && symbols_text(p->symbols, a + (raddr_t)d, &left);
+		leads = d && is_of_code(p, a + (raddr_t)d);
 	}
 	return leads;
 }
@@ -138,11 +150,10 @@ bool distances_lead_to_text(const struct plan_impl *p, const struct value *v)
 {
 	struct table_at t = { .base = v->number, .at = v->table, .width = v->width,
 			      .stride = v->width, .scale = v->scale, .extends = v->extends };
-	size_t left;
 	raddr_t a;
 
 	for (int64_t i = -ENTRIES_TRIED; i < ENTRIES_TRIED && v->width < 8; i++)
-		if (distances_read(p, &t, i, &a) && symbols_text(p->symbols, a, &left))
+		if (distances_read(p, &t, i, &a) && is_of_code(p, a))
 			return true;
 	return false;
 }
@@ -162,16 +173,6 @@ static int by_base(const void *a, const void *b)
 	return 0;
 }
 
-/* Where a segment that may run has data, too, numbers that are no distances lead there: a
- * table of them would be read to the most that a table may have. */
-static bool is_of_code(const struct plan_impl *p, raddr_t a)
-{
-	size_t left;
-
-	return symbols_text(p->symbols, a, &left) &&
-		(!symbols_is_data(p->symbols, a, NULL) || symbols_func_at(p->symbols, a));
-}
-
 /* Does an entry lead from a function into another one's middle? It may be another table's, or
  * none. */
 static bool is_stray(const struct plan_impl *p, const struct table_at *t, raddr_t a)
@@ -183,13 +184,14 @@ static bool is_stray(const struct plan_impl *p, const struct table_at *t, raddr_
 		!ground_is_fragment(p, from) && !ground_is_fragment(p, to);
 }
 
-static void lead_to(struct plan_impl *p, const struct table_at *t, raddr_t a)
+/* `before`: by an entry before its first, which another table's last may be. */
+static void lead_to(struct plan_impl *p, const struct table_at *t, raddr_t a, bool before)
 {
 	bool strays = is_stray(p, t, a);
 
 	if (runtimes_is_number(p, a))
 		return;
-	if (t->pc && !strays)
+	if (t->pc && !strays && !before)
 		ground_add_target(p, a);
 	else
 		ground_add_entry(p, a, strays);
@@ -212,7 +214,7 @@ static int read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t
 		if (!distances_read(p, t, i, &a))
 			return err;
 		if (is_of_code(p, a)) {
-			lead_to(p, t, a);
+			lead_to(p, t, a, step < 0);
 			/* Code that no function has is judged if something leads to it. */
 			err = t->proved && step > 0 ? arrivals_way(p, a) : 0;
 			holes = 0;
@@ -274,29 +276,61 @@ static void sort_tables(struct plan_impl *p)
 	p->ntables = kept;
 }
 
-int distances_read_all(struct plan_impl *p)
+/* What is certainly a table ends one that goes on to there. */
+static void find_stops(struct plan_impl *p)
 {
-	int err = add_maybes(p);
 	raddr_t proved = UINT64_MAX, next = UINT64_MAX;
 
-	if (err)
-		return err;
-	sort_tables(p);
-	/* What is certainly a table ends one that goes on to there. */
-	for (size_t i = p->ntables; i-- > 0 && !err; ) {
+	for (size_t i = p->ntables; i-- > 0;) {
 		struct table_at *t = &p->tables[i];
 
 		if (i + 1 < p->ntables && t[1].at != t->at)
 			next = proved;
-		err = read_table(p, t, 1, t->most ? t->at + t->most : next);
+		t->stop = t->most ? t->at + t->most : next;
 		proved = t->proved ? t->at : proved;
 	}
-	for (size_t i = 0; i < p->ntables && !err; i++) {
-		struct table_at *t = &p->tables[i];
+}
 
-		if (!t->most)
-			err = read_table(p, t, -1, !i ? 0 : t->proved && t[-1].proved ?
-				   t[-1].end : t[-1].at);
-	}
+static int read_both_ways(struct plan_impl *p, size_t i)
+{
+	struct table_at *t = &p->tables[i];
+	int err = read_table(p, t, 1, t->stop);
+
+	if (err || t->most)
+		return err;
+	return read_table(p, t, -1, !i ? 0 : t->proved && t[-1].proved ? t[-1].end : t[-1].at);
+}
+
+static bool is_only_named(const struct table_at *t)
+{
+	return !t->pc && !t->proved;
+}
+
+/* What is only named: it says the same of a place, whichever of the threads is first to say it. */
+static int read_named(struct plan_impl *own, size_t part, void *ctx)
+{
+	size_t end = MIN((part + 1) * SHARE, own->ntables);
+	int err = 0;
+
+	(void)ctx;
+	for (size_t i = part * SHARE; i < end && !err; i++)
+		if (is_only_named(&own->tables[i]))
+			err = read_both_ways(own, i);
 	return err;
+}
+
+int distances_read_all(struct plan_impl *p)
+{
+	const struct crew_work work = { .work = read_named, .ahead = SIZE_MAX };
+	int err = add_maybes(p);
+
+	if (err)
+		return err;
+	sort_tables(p);
+	find_stops(p);
+	/* In their order: one that is proved begins behind the last entry of the one before. */
+	for (size_t i = 0; i < p->ntables && !err; i++)
+		if (!is_only_named(&p->tables[i]))
+			err = read_both_ways(p, i);
+	return err ? err : crew_run(p, &work, (p->ntables + SHARE - 1) / SHARE);
 }

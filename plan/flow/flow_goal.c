@@ -5,7 +5,7 @@
 
 enum {
 	BUDGET = 1 << 15,	/* steps in one search for where a jump leads, */
-	BUDGET_CALL = 1 << 11,	/* and a call, of which whole.c knows, too */
+	BUDGET_CALL = 1 << 11,	/* and a call, which whole.c knows, or code of no function */
 	OWN_NEAR = 8,		/* steps in which an entry of a table is loaded and added */
 	ROUND = 1 << 16,	/* what many numbers are multiples of */
 	REACHED_NEAR = 16,	/* steps around a loop's, in which memory is reached by it */
@@ -121,6 +121,30 @@ static bool goes_by_own_table(struct flow *f, size_t step, int reg, struct value
 	return false;
 }
 
+/* What is in doubt binds the module: one goal more in code of no function changes little. Tables
+ * are found near where they are gone by. */
+bool flow_hurries(const struct flow *f, size_t doubts)
+{
+	return f->body->unowned && (f->body->impl->hurried || doubts > DOUBTS_MANY);
+}
+
+bool values_have_any(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].kind == VALUE_ANY)
+			return true;
+	return false;
+}
+
+/* Where a search ends too early whole.c knows whether it is a whole word; but not which table of
+ * its own a jump goes by. */
+static size_t budget_of(const struct flow *f, const struct insn *in)
+{
+	bool call = in->kind == INSN_CALL_INDIRECT && !f->patient;
+
+	return call || f->body->unowned ? BUDGET_CALL : BUDGET;
+}
+
 bool flow_goal(struct flow *f, size_t step, struct values *ret)
 {
 	const struct arch *arch = f->body->impl->arch;
@@ -133,7 +157,7 @@ bool flow_goal(struct flow *f, size_t step, struct values *ret)
 	f->nslots = 0;
 	f->near_only = false;
 	f->by_call = in->kind == INSN_CALL_INDIRECT;
-	f->budget = in->kind == INSN_CALL_INDIRECT && !f->patient ? BUDGET_CALL : BUDGET;
+	f->budget = budget_of(f, in);
 	if (s->by_thunk) {
 		flow_ask(f, step, s->by_thunk - 1, ret);
 		return true;
@@ -149,8 +173,11 @@ bool flow_goal(struct flow *f, size_t step, struct values *ret)
 		arch->goes_by(symbols_text(f->body->impl->symbols, in->pc, &left), in);
 
 	if (reg >= 0) {
-		if (!goes_by_own_table(f, step, reg, ret))
+		f->budget = f->hurried ? BUDGET_CALL : BUDGET;
+		if (!goes_by_own_table(f, step, reg, ret)) {
+			f->budget = budget_of(f, in);
 			flow_ask(f, step, reg, ret);
+		}
 		return true;
 	}
 	e.width = 8;

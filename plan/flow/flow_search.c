@@ -366,7 +366,7 @@ static bool is_vector_set(const struct flow *f, size_t step, int vector)
 	return v.to == vector;
 }
 
-/* What was put into a vector register shortly before, to be kept there. */
+/* What was put into a vector register shortly before, to be kept there (flow_is_whole looks on). */
 static void set_by_vector(struct flow *f, size_t step, int vector, struct values *ret)
 {
 	const struct body *b = f->body;
@@ -375,7 +375,7 @@ static void set_by_vector(struct flow *f, size_t step, int vector, struct values
 	for (size_t i = step; i-- > 0 && step - i <= VECTOR_NEAR && !f->led[i + 1] &&
 	     b->steps[i].piece == b->steps[step].piece && !b->steps[i].ends; ) {
 		e = *effect_at(f, i);
-		if (e.vector == vector && e.op != EFFECT_BACK && e.source >= 0) {
+		if (e.vector == vector && e.source >= 0) {
 			flow_search(f, i, e.source, ret);
 			return;
 		}

@@ -116,6 +116,7 @@ int flow_follow(struct flow *f, bool *all)
 	bool more = b->njumps;
 	int err = 0;
 
+	f->hurried = flow_hurries(f, 0);
 	for (int round = 0; more && round < ROUNDS && err >= 0 && f->nlinks <= LINKS; round++) {
 		more = false;
 		for (size_t i = 0; i < b->nsteps && err >= 0; i++) {

@@ -124,11 +124,14 @@ struct flow {
 	struct whole *whole;	/* flow_known; NULL: it was not asked for */
 	void (*forget)(struct whole *);
 	bool lost;		/* and there is no answer */
+	int64_t wanted;		/* a word of the frame that it has room for, first; 0: any */
+	unsigned int nwanted;	/* how many were wanted */
 	struct answer *answers;	/* asked.c; NULL: nothing is kept */
 	unsigned int depth;
 	bool near_only;		/* what arrives otherwise brings nothing that is known */
 	bool rounds;		/* a sum that is judged where it is made depends on itself */
-	bool patient;		/* look as far for where calls lead as for jumps */
+	bool patient;		/* look as far for where calls lead as for jumps, */
+	bool hurried;		/* it is not asked what the body may compute */
 	uint32_t copies;	/* registers that the stack's or the frame's is moved to, */
 	bool copies_known;	/* once they were looked for */
 	bool by_call;		/* what is asked for is what a call goes by */
@@ -150,6 +153,10 @@ int flow_follow(struct flow *, bool *all);
 /* What control goes by at this step, if it leaves by an address: an indirect jump or call, or
  * a return by what the function has put there itself. False: it does not. */
 bool flow_goal(struct flow *, size_t step, struct values *ret);
+/* Is it enough to look near by, as so many goals were left in doubt, here or before? */
+bool flow_hurries(const struct flow *, size_t doubts);
+/* May it be anything? */
+bool values_have_any(const struct values *);
 
 /* What a step makes by adding to one of these registers, or otherwise computing with it.
  * False: it does not. */

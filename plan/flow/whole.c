@@ -16,11 +16,6 @@
 
 #include "plan/flow/whole.h"
 
-bits whole_bit(size_t slot)
-{
-	return (bits)1 << (REGISTERS + slot);
-}
-
 /* The bit of a word of the frame of which something is asked; 0: there are too many. */
 bits whole_slot(struct whole *w, int64_t at)
 {
@@ -133,10 +128,15 @@ static void whole_store(struct whole *w, const struct effect *e, struct state *s
 	/* Of a part that is computed with it is not known what the rest was; nor of a word that a
 	 * call has returned, and that is written over the way back, whether it is made of that. */
 	w->stores |= e->base == w->sp && (e->computes || computed);
-	if (!stack_reaches(e, &s->stack, &at))
+	if (!stack_reaches(e, &s->stack, &at) && !is_lost(w, e, s))
 		return;
 	bits *by = e->base == w->sp ? &w->by_stack : &w->by_others;
 
+	if (!stack_is_known(&s->stack, e->base))
+		at = INT32_MAX;
+	if (s->high != STACK_NOT)
+		*by |= whole_put_over(w, at + (e->width ? e->width : WORD),
+				      e->computes || computed, s);
 	*by |= put_slots(w, at, e->width ? e->width : WORD,
 		  (at == 0 && e->source >= 0 && s->returned >> e->source & 1) ||
 		  e->computes || (computed && e->width >= WORD),
@@ -204,11 +204,16 @@ static bool sets_stack(const struct whole *w, const struct effect *e)
 static void whole_push(struct whole *w, struct state *s, bool computed)
 {
 	w->pushes |= computed;
-	if (!stack_is_known(&s->stack, w->sp))
+	if (!stack_is_known(&s->stack, w->sp)) {
+		if (s->high != STACK_NOT)
+			w->by_stack |= whole_put_over(w, INT32_MAX, computed, s);
 		change_stack(w, s, true);
+	}
 	for (size_t i = 0; i < w->nslots; i++)
 		if (w->slots[i] == s->stack.at[w->sp] - WORD)
 			s->pushed |= whole_bit(i);
+	if (s->high != STACK_NOT)
+		w->by_stack |= whole_put_over(w, s->stack.at[w->sp], computed, s);
 	w->by_stack |= put_slots(w, s->stack.at[w->sp] - WORD, WORD, computed, false, s);
 }
 
@@ -242,6 +247,37 @@ static void pass_returned(const struct effect *e, struct state *s)
 			s->returned & ~(1u << e->reg);
 }
 
+/* The same, of what rounds something, or where something was. */
+__attribute__((noinline))
+static void pass_rounded(struct whole *w, const struct effect *e, struct state *s)
+{
+	uint32_t rounds = e->others & e->changes;
+	int32_t high = whole_high(s, w->sp), most = STACK_NOT;
+	uint16_t others = whole_rounds(w, rounds, s, &most);
+
+	stack_pass(w->flow->arch, e, &s->stack);
+	/* One that is rounded is this one, and there may be nothing between. */
+	if (sets_stack(w, e) && !stack_is_known(&s->stack, w->sp)) {
+		change_stack(w, s, rounds >> w->sp & 1);
+		s->high = s->buried ? high : STACK_NOT;
+	}
+	s->stack.some |= others;
+	s->high = MAX(s->high, most);
+	for (; others; others &= (uint16_t)(others - 1))
+		s->stack.at[__builtin_ctz(others)] = STACK_ANEW;
+}
+
+static void pass_stack(struct whole *w, const struct effect *e, struct state *s)
+{
+	if (e->others & e->changes || s->high != STACK_NOT) {
+		pass_rounded(w, e, s);
+		return;
+	}
+	stack_pass(w->flow->arch, e, &s->stack);
+	if (sets_stack(w, e) && !stack_is_known(&s->stack, w->sp))
+		change_stack(w, s, false);
+}
+
 void whole_pass(struct whole *w, size_t step, struct state *s)
 {
 	const struct insn *in = &w->body->steps[step].insn;
@@ -271,10 +307,7 @@ void whole_pass(struct whole *w, size_t step, struct state *s)
 		whole_put(s, 1ull << w->fp, false);
 	if (e->reg >= 0)
 		whole_put(s, 1ull << e->reg, computed);
-	stack_pass(w->flow->arch, e, &s->stack);
-	/* One that is rounded is this one, and there may be nothing between. */
-	if (sets_stack(w, e) && !stack_is_known(&s->stack, w->sp))
-		change_stack(w, s, e->others >> w->sp & e->changes >> w->sp & 1);
+	pass_stack(w, e, s);
 	if (e->stores && e->pops)
 		whole_store(w, e, s, stored);
 	if (s->stack.at[w->sp] == STACK_LOST && in->kind == INSN_BRANCH)
@@ -288,6 +321,7 @@ static bool adds_nothing(const struct state *to, const struct state *from)
 		 (from->pushed & ~to->pushed)) &&
 		!(from->vectors & ~to->vectors) && !(from->returned & ~to->returned) &&
 		to->guessed == from->guessed && to->buried >= from->buried &&
+		to->high >= from->high &&
 		!memcmp(&to->stack, &from->stack, sizeof(to->stack));
 }
 
@@ -312,6 +346,7 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 	to->pushed |= from->pushed;
 	to->vectors |= from->vectors;
 	to->returned |= from->returned;
+	/* What is known stays, whatever is guessed: to lose it would cost coverage. */
 	if (to->guessed && !from->guessed)
 		to->stack = from->stack;
 	else if (to->guessed == from->guessed)
@@ -320,8 +355,9 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 		note_lost(w, to->step);
 	to->guessed &= from->guessed;
 	to->buried |= from->buried;
+	to->high = MAX(to->high, from->high);
 	if (to->computed != old.computed || to->put != old.put || to->pushed != old.pushed ||
-	    to->vectors != old.vectors || to->buried != old.buried ||
+	    to->vectors != old.vectors || to->buried != old.buried || to->high != old.high ||
 	    to->returned != old.returned || memcmp(&to->stack, &old.stack, sizeof(old.stack)))
 		to->news = w->changed = true;
 }
@@ -352,6 +388,7 @@ static void arrive(struct whole *w, size_t step)
 	struct state s = w->anywhere, *at = &w->states[w->at[step]];
 
 	s.guessed = true;
+	/* Two guesses are one that is lost: that would cost coverage, and say no more. */
 	if (at->reached)
 		s.stack = at->stack;
 	else

@@ -10,6 +10,8 @@ enum {
 	ROUNDS = 64,
 	WORD = 8,
 	WIDEST = 64,		/* bytes of the longest vector */
+	WANTED_MOST = 32,	/* words of a function that room is made for, as there is too
+				 * little */
 };
 
 /* A bit for each register, and above them for each slot. */
@@ -25,7 +27,8 @@ struct state {
 	bool fixed;		/* control may arrive there otherwise */
 	bool reached;
 	bool buried;		/* the other stack is this one, too: what is above where it
-				 * begins the body may have put there */
+				 * begins the body may have put there, */
+	int32_t high;		/* and this is how high that may be; else STACK_NOT */
 	bool guessed;		/* control has not come from the entry: where the stack is
 				 * something else says */
 	bool news;		/* it has changed since all behind it was gone through */
@@ -50,6 +53,21 @@ struct whole {
 	bool changed;
 };
 
+static inline bits whole_bit(size_t slot)
+{
+	return (bits)1 << (REGISTERS + slot);
+}
+
+/* whole_round.c */
+/* How high may a register be once it is rounded? */
+int32_t whole_high(const struct state *, int reg);
+/* Something is written, up to `end`: words of the stack as it was before it was rounded, so that
+ * `high` is known. */
+bits whole_put_over(const struct whole *w, int64_t end, bool computed, struct state *s);
+/* Which of these registers, but for the stack's, reach the stack once an instruction has rounded
+ * them; and the highest that they are. */
+uint16_t whole_rounds(const struct whole *, uint32_t rounds, const struct state *, int32_t *most);
+
 /* whole.c */
 /* Where the stack is as the file tells; else as where a function begins. */
 void whole_begin_stack(const struct whole *w, size_t step, struct stack *ret);
@@ -60,6 +78,5 @@ bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s)
 bool whole_find_top(struct whole *w, size_t step, const struct state *s, int64_t *ret);
 int whole_rest(struct whole *w);
 void whole_pass(struct whole *w, size_t step, struct state *s);
-bits whole_bit(size_t slot);
 
 #endif

@@ -71,6 +71,23 @@ bool flow_slot_has_others(struct flow *f, size_t step, const struct slot *slot)
 	return !bit || bit == whole_bit(0) || others & bit;
 }
 
+/* There was no room for this word: all is found anew, with room for it first. False: there was, or
+ * that was done too often. */
+static bool makes_room(struct flow *f, struct whole *w, const struct effect *e,
+		       const struct state *s)
+{
+	int64_t at;
+
+	if (!s->reached || !stack_reaches(e, &s->stack, &at) || whole_slot(w, at) ||
+	    f->nwanted == WANTED_MOST || !crew_spend(f->body->impl, f->body->nsteps))
+		return false;
+	f->nwanted++;
+	f->wanted = at;
+	f->forget(w);
+	f->whole = NULL;
+	return true;
+}
+
 /* A word of which nothing was asked before may be anything. */
 bool flow_slot_is_whole(struct flow *f, size_t step, const struct slot *slot)
 {
@@ -82,6 +99,8 @@ bool flow_slot_is_whole(struct flow *f, size_t step, const struct slot *slot)
 
 	if (w)
 		s = whole_at(w, step);
+	if (w && w->nslots == n && makes_room(f, w, &e, &s))
+		return flow_slot_is_whole(f, step, slot);
 	return w && (!s.reached || (!whole_loads_computed(w, &e, &s) && w->nslots == n));
 }
 

@@ -49,12 +49,16 @@ static int whole_make(struct flow *f, struct whole **ret)
 	*w = (struct whole){ .body = f->body, .flow = f, .nslots = 1,
 			     .sp = f->arch->stack, .fp = f->arch->frame,
 			     .vectors = has_vectors(f) };
+	if (f->wanted)
+		w->slots[w->nslots++] = f->wanted;
 	w->anywhere.reached = true;
+	w->anywhere.high = STACK_NOT;
 	*ret = w;
 	if (make_states(w))
 		return fail(ENOMEM, "plan %s", f->body->func->name);
 	if (f->body->nsteps) {
 		w->states[1].reached = w->states[1].news = true;
+		w->states[1].high = STACK_NOT;
 		whole_begin_stack(w, 0, &w->states[1].stack);
 	}
 	w->changed = true;
@@ -72,6 +76,8 @@ static void whole_free(struct whole *w)
 
 struct whole *flow_known(struct flow *f)
 {
+	if (f->hurried)
+		return NULL;
 	if (!f->whole && !f->lost)
 		f->lost = whole_make(f, &f->whole) != 0, f->forget = whole_free;
 	return f->lost ? NULL : f->whole;

@@ -15,6 +15,7 @@
 
 #include "plan/arrivals.h"
 #include "plan/text/crew.h"
+#include "plan/text/ground.h"
 
 enum {
 	BLOCK = 16,		/* bytes of which it is asked at once whether a word is in them */
@@ -23,23 +24,22 @@ enum {
 	BASES = 256,		/* that distances are looked for from */
 };
 
-static bool is_text(const struct plan_impl *p, raddr_t a)
+/* The bit of a place; NULL: it is no text. */
+static const struct ground *word_bit(const struct plan_impl *p, raddr_t a, uint64_t *bit)
 {
-	size_t left;
+	const struct ground *g = range_has(p->texts, a) ? ground_at(p, a) : NULL;
 
-	return range_has(p->texts, a) && symbols_text(p->symbols, a, &left);
+	*bit = g ? a - g->text->range.start : 0;
+	return g;
 }
 
-static int note_number(struct plan_impl *p, raddr_t a)
+void words_note_number(struct plan_impl *p, raddr_t a)
 {
-	if (!is_text(p, a) || runtimes_is_number(p, a))
-		return 0;
-	raddr_t *new = vec_push(p->numbers, p->nnumbers, p->numbers_cap);
+	uint64_t bit;
+	const struct ground *g = word_bit(p, a, &bit);
 
-	if (!new)
-		return -ENOMEM;
-	*new = a;
-	return 0;
+	if (g && !bit_get(g->planes[PLANE_WORD], bit) && !runtimes_is_number(p, a))
+		bit_set(g->planes[PLANE_WORD], bit);
 }
 
 typedef uint32_t words __attribute__((vector_size(BLOCK)));
@@ -75,20 +75,19 @@ static uint64_t word_at(const uint8_t *p, size_t width)
 
 /* Where addresses are numbers: words of `width` bytes, four or eight, at any byte; `tabled`:
  * only data. */
-static int scan_numbers(struct plan_impl *p, raddr_t start, const uint8_t *bytes, size_t n,
+static void scan_numbers(struct plan_impl *p, raddr_t start, const uint8_t *bytes, size_t n,
 			size_t width, bool tabled)
 {
 	const uint32_t first = (uint32_t)p->texts.start;
 	const uint64_t size = range_size(p->texts);
 	size_t i = 0;
-	int err = 0;
 
-	while (i + width <= n && !err) {
+	while (i + width <= n) {
 		size_t end = MIN(i + BLOCK, n - width + 1);
 
 		if (i + BLOCK + 3 <= n && !may_have_word(p, bytes + i))
 			i = end;
-		for (; i < end && !err; i++) {
+		for (; i < end; i++) {
 			uint64_t word = word_at(bytes + i, 4);
 
 			/* As may_have_word: of eight bytes the low half. */
@@ -97,20 +96,17 @@ static int scan_numbers(struct plan_impl *p, raddr_t start, const uint8_t *bytes
 			word = word_at(bytes + i, width);
 			if (range_has(p->texts, word) &&
 			    (!tabled || symbols_is_tabled(p->symbols, start + i)))
-				err = note_number(p, word);
+				words_note_number(p, word);
 		}
 	}
-	return err;
 }
 
 /* Distances from themselves. An entry of a table is none, but what stands behind the last one may
  * be, and nothing says which that is. */
-static int scan_distances(struct plan_impl *p, raddr_t start, const uint8_t *bytes, size_t n,
-			  bool tabled)
+static void scan_distances(struct plan_impl *p, raddr_t start, const uint8_t *bytes, size_t n,
+			   bool tabled)
 {
-	int err = 0;
-
-	for (size_t i = -start % 4; i + 4 <= n && !err; i += 4) {
+	for (size_t i = -start % 4; i + 4 <= n; i += 4) {
 		raddr_t at = start + i;
 		int32_t distance;
 
@@ -119,26 +115,23 @@ static int scan_distances(struct plan_impl *p, raddr_t start, const uint8_t *byt
 
 		if (range_has(p->texts, to) &&
 		    (!tabled || symbols_is_tabled(p->symbols, at)))
-			err = note_number(p, to);
+			words_note_number(p, to);
 	}
-	return err;
 }
 
 /* Distances from other data: words of four bytes, at any byte. */
-static int scan_based(struct plan_impl *p, raddr_t base, const uint8_t *bytes, size_t n)
+static void scan_based(struct plan_impl *p, raddr_t base, const uint8_t *bytes, size_t n)
 {
 	const uint32_t first = (uint32_t)(p->texts.start - base);
 	const uint64_t size = range_size(p->texts);
-	int err = 0;
 
-	for (size_t i = 0; i + 4 <= n && !err; i++) {
+	for (size_t i = 0; i + 4 <= n; i++) {
 		uint32_t word = (uint32_t)word_at(bytes + i, 4);
 		raddr_t to = base + (raddr_t)(int64_t)(int32_t)word;
 
 		if (word - first < size && range_has(p->texts, to))
-			err = note_number(p, to);
+			words_note_number(p, to);
 	}
-	return err;
 }
 
 /* What one thread looks at in one go: a piece of a section of data, or of a text. */
@@ -161,14 +154,16 @@ static bool has_untabled(const struct symbols *syms, struct range section)
 
 /* As addresses of the texts have them: of four bytes where all are so low, of eight where none
  * is. Of a text words of eight: four are a part of a distance as a rule. */
-static int scan_words(struct plan_impl *own, const struct share *share, raddr_t start,
-		      const uint8_t *bytes, size_t n, bool tabled)
+static void scan_words(struct plan_impl *own, const struct share *share, raddr_t start,
+		       const uint8_t *bytes, size_t n, bool tabled)
 {
 	bool four = !share->text && own->texts.start <= UINT32_MAX;
 	bool eight = share->text || own->texts.end > UINT32_MAX;
-	int err = four ? scan_numbers(own, start, bytes, n, 4, tabled) : 0;
 
-	return !err && eight ? scan_numbers(own, start, bytes, n, 8, tabled) : err;
+	if (four)
+		scan_numbers(own, start, bytes, n, 4, tabled);
+	if (eight)
+		scan_numbers(own, start, bytes, n, 8, tabled);
 }
 
 static int scan_share(struct plan_impl *own, size_t part, void *ctx)
@@ -179,21 +174,19 @@ static int scan_share(struct plan_impl *own, size_t part, void *ctx)
 	size_t n;
 	const uint8_t *bytes = symbols_bytes(syms, r.start, range_size(r), &n);
 	bool tabled = !share->text && has_untabled(syms, r);
-	int err = 0;
 
 	if (!bytes || share->first >= n)
 		return 0;
 	/* The last may end in the next share. */
 	n = MIN(n, share->end + sizeof(raddr_t) - 1) - share->first;
 	if (!syms->is_pie)
-		err = scan_words(own, share, r.start + share->first, bytes + share->first, n,
-				 tabled);
-	if (!share->text && !err)
-		err = scan_distances(own, r.start + share->first, bytes + share->first, n, tabled);
-	for (size_t i = 0; i < own->nbases && !share->text && !err; i++)
+		scan_words(own, share, r.start + share->first, bytes + share->first, n, tabled);
+	if (!share->text)
+		scan_distances(own, r.start + share->first, bytes + share->first, n, tabled);
+	for (size_t i = 0; i < own->nbases && !share->text; i++)
 		if (!i || own->bases[i].base != own->bases[i - 1].base)
-			err = scan_based(own, own->bases[i].base, bytes + share->first, n);
-	return err;
+			scan_based(own, own->bases[i].base, bytes + share->first, n);
+	return 0;
 }
 
 /* The shares of what the file has of a section: with *v NULL, only their number. */
@@ -220,29 +213,11 @@ static size_t divide_all(const struct symbols *syms, struct share *v)
 	return n;
 }
 
-static void begin_share(struct plan_impl *own)
-{
-	crew_empty(own, numbers);
-}
-
-static int join_share(struct plan_impl *p, struct plan_impl *own, size_t part, void *ctx)
-{
-	(void)part, (void)ctx;
-	return crew_append(p, own, numbers);
-}
-
-static void drop_share(struct plan_impl *own, size_t part, void *ctx)
-{
-	(void)part, (void)ctx;
-	free(own->numbers);
-}
-
 static int scan_all(struct plan_impl *p)
 {
 	size_t n = divide_all(p->symbols, NULL);
 	auto_free struct share *shares = calloc(n + 1, sizeof(*shares));
-	const struct crew_work work = { begin_share, scan_share, join_share, drop_share, shares,
-					SIZE_MAX };
+	const struct crew_work work = { .work = scan_share, .ctx = shares, .ahead = SIZE_MAX };
 
 	if (!shares)
 		return fail(ENOMEM, "plan %s", p->symbols->base);
@@ -265,51 +240,58 @@ static int doubt_bases(struct plan_impl *p)
 	return err;
 }
 
-void words_sort(struct plan_impl *p)
-{
-	size_t kept = 0;
-
-	base_sort(p->numbers, p->nnumbers, sizeof(*p->numbers));
-	for (size_t i = 0; i < p->nnumbers; i++)
-		if (!kept || p->numbers[kept - 1] != p->numbers[i])
-			p->numbers[kept++] = p->numbers[i];
-	p->nnumbers = kept;
-}
-
 int words_note(struct plan_impl *p)
 {
 	int err = doubt_bases(p);
 
 	if (!err)
 		err = scan_all(p);
-	words_sort(p);
-	for (size_t i = 0; i < p->nnumbers; i++)
-		ground_use_padding(p, p->numbers[i]);
+	for (size_t i = 0; i < p->ngrounds && !err; i++)
+		ground_revive_all(&p->grounds[i]);
 	return err;
 }
 
 bool words_lead_to(const struct plan_impl *p, raddr_t a)
 {
-	size_t i = vec_prefix(p->nnumbers, k, p->numbers[k] < a);
+	uint64_t bit;
+	const struct ground *g = word_bit(p, a, &bit);
 
-	return i < p->nnumbers && p->numbers[i] == a;
+	return g && bit_get(g->planes[PLANE_WORD], bit);
 }
 
-int words_written(struct plan_impl *p, raddr_t a)
+/* The first bit from one on that is set, and before another one. */
+static uint64_t next_bit(const uint64_t *bits, uint64_t from, uint64_t end)
 {
-	return note_number(p, a);
+	for (uint64_t left; from < end; from = (from | 63) + 1) {
+		left = bits_at(bits, from / 64) >> from % 64;
+		if (left)
+			return from + (unsigned int)__builtin_ctzll(left);
+	}
+	return end;
 }
 
-int words_operand(struct plan_impl *p, const uint8_t *bytes, const struct insn *in)
+raddr_t words_next(const struct plan_impl *p, raddr_t a)
+{
+	raddr_t ret = UINT64_MAX;
+
+	for (size_t i = 0; i < p->ngrounds; i++) {
+		struct range r = p->grounds[i].text->range;
+		uint64_t end = range_size(r), from = MAX(a, r.start) - r.start;
+		uint64_t bit = next_bit(p->grounds[i].planes[PLANE_WORD], from, end);
+
+		ret = bit < end ? MIN(ret, r.start + bit) : ret;
+	}
+	return ret;
+}
+
+void words_operand(struct plan_impl *p, const uint8_t *bytes, const struct insn *in)
 {
 	uint32_t word;
-	int err = 0;
 
-	for (size_t i = 1; i + 4 <= in->size && !err; i++) {
+	for (size_t i = 1; i + 4 <= in->size; i++) {
 		memcpy(&word, bytes + i, 4);
-		err = range_has(p->texts, word) ? note_number(p, word) : 0;
+		words_note_number(p, word);
 	}
-	return err;
 }
 
 bool words_has_number(const struct plan_impl *p, const uint8_t *bytes, const struct insn *in)

@@ -251,14 +251,6 @@ bool ground_set_live(struct plan_impl *p, raddr_t a)
 	return true;
 }
 
-void ground_use_padding(struct plan_impl *p, raddr_t a)
-{
-	const struct ground *g = ground_at(p, a);
-
-	if (g)
-		ground_revive(g, a - g->text->range.start);
-}
-
 size_t ground_edge(const struct plan_impl *p, raddr_t to)
 {
 	return vec_prefix(p->nedges, i, p->edges[i].to < to);
@@ -270,7 +262,8 @@ void ground_revive_all(const struct ground *g)
 
 	for (uint64_t w = 0; w < words; w++) {
 		uint64_t dead = bits_at(g->planes[PLANE_DEAD], w);
-		uint64_t both = dead ? dead & layer_word(g, LAYER_TARGET, w) : 0;
+		uint64_t both = dead ? dead & (layer_word(g, LAYER_TARGET, w) |
+					       bits_at(g->planes[PLANE_WORD], w)) : 0;
 
 		for (; both; both &= both - 1)
 			ground_revive(g, w * 64 + (unsigned int)__builtin_ctzll(both));

@@ -17,6 +17,7 @@ enum plane {
 	PLANE_NUMBER,	/* its function names it by a number */
 	PLANE_NAMED,	/* code names it: it may be data, too */
 	PLANE_READ,	/* an instruction that was read begins here */
+	PLANE_WORD,	/* some word may lead there */
 	PLANE_LIVE,	/* and no function has it, and control comes there */
 	PLANE_STRAY,	/* only tables lead there by which other functions jump, */
 	PLANE_LISTED,	/* or only what is named and looks like a table */

@@ -12,6 +12,8 @@
  *	ends	an exit is recorded at a jump that stays in the function
  *	leaves	the function is left where no exit is recorded, though others are
  *	data	a jump changes data that stand in the code
+ *	rounds	the function goes back to its start, as an iteration that would be taken for a
+ *		call, where no jump of ours stands
  *	lost	of a function of which nothing is uncertain an exit is not recorded, or the module
  *		is bound
  *
@@ -30,7 +32,7 @@
 #include "plan/plan.h"
 
 enum truth_kind { FUNC_F, FUNC_G, FUNC_H, ARRIVE, STAYS, BRANCH, LEAVES, DATA, END,
-		  CERTAIN };
+		  CERTAIN, ROUNDS };
 
 struct truth {
 	uint64_t program, kind, at;
@@ -115,6 +117,25 @@ static void check_leaving(struct file *f, const struct truth *t, const char *sel
 		tell(f, t, "leaves", selection, p, &p->sites[0]);
 }
 
+static bool displaces(const struct site *s, raddr_t at)
+{
+	for (size_t i = 0; i < s->ninsns; i++)
+		if (s->pc + s->insns[i] == at)
+			return true;
+	return false;
+}
+
+static void check_rounds(struct file *f, const struct truth *t, const char *selection,
+			 const struct probe *p)
+{
+	bool found = !range_has(p->func->range, t->at);
+
+	for (size_t i = 0; i < p->nsites && !found; i++)
+		found = displaces(&p->sites[i], t->at);
+	if (!found)
+		tell(f, t, "rounds", selection, p, &p->sites[0]);
+}
+
 static void check_certain(struct file *f, const struct truth *t, const char *selection,
 			  const struct plan *plan, const struct probe *p)
 {
@@ -176,6 +197,8 @@ static int check_plan(struct file *f, const char *selection, const struct func *
 		for (size_t k = 0; k < f->n; k++)
 			if (f->truth[k].kind == LEAVES)
 				check_leaving(f, &f->truth[k], selection, p);
+			else if (f->truth[k].kind == ROUNDS)
+				check_rounds(f, &f->truth[k], selection, p);
 	}
 	plan_free(plan);
 	return 0;

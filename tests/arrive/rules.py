@@ -17,6 +17,7 @@ import gaps  # noqa: F401  they add to those here
 import rules_read  # noqa: F401  it adds to those here
 import rules_back  # noqa: F401  and so do these
 import rules_data  # noqa: F401
+import rules_joined  # noqa: F401
 import rules_left  # noqa: F401
 import rules_lost  # noqa: F401
 import rules_ways  # noqa: F401
@@ -432,7 +433,7 @@ KEPT G
 .byte 1
 table: .quad .LB0, .LB1, .LB2, .LB3, .LB4, .LB5
 """)
-# An address that an instruction has as an operand, or stores: words_operand, words_written.
+# An address that an instruction has as an operand, or stores: words_operand, words_note_number.
 ONE = """
 FUNC F, 0
 lea 1(%rdi), %eax

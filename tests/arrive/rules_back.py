@@ -160,3 +160,155 @@ ret
 movq $0, 24(%rsp)
 1: addq $2, 16(%rsp)
 ret""", "push %rdx", "pop %rdx")
+# What was rounded may be where it was, and what is written there, or above, the way back: may_reach
+# in back.c, whole_put_over in whole_round.c. By what control falls through,
+ROUNDED = """
+mov %rsp, %r8
+and $-8, %rsp
+{}
+mov %r8, %rsp
+ret"""
+returns("rounded_popped", ROUNDED.format("pop %rax; push %rdx"))
+returns("rounded_below", ROUNDED.replace("and $-8, %rsp", "").format(
+    "sub $64, %rsp; and $-8, %rsp; add $72, %rsp; push %rdx"))
+returns("rounded_stored", ROUNDED.format("mov %rdx, (%rsp)"))
+returns("rounded_copied", ROUNDED.format("mov %rsp, %rcx; mov %rdx, (%rcx)"))
+returns("rounded_again", ROUNDED.format("add $8, %rsp; and $-8, %rsp; push %rdx"))
+# by jumps, by one of two ways, and in a loop; also if a function before has rounded, too;
+returns("rounded_jumped", ROUNDED.format("jmp 1f; nop; 1: pop %rax; push %rdx"))
+returns("rounded_by_ways", ROUNDED.format(
+    "test %esi, %esi; je 1f; sub $8, %rsp; 1: pop %rax; push %rdx"))
+returns("rounded_two_jumps", ROUNDED.format(
+    "test %esi, %esi; je 1f; sub $8, %rsp; jmp 1f; nop; 1: pop %rax; push %rdx"))
+returns("rounded_falls", ROUNDED.format(
+    "test %esi, %esi; jne 2f; sub $8, %rsp; jmp 1f; 2: mov %rsp, %rax; 1: pop %rax; push %rdx"))
+returns("rounded_pointed", ROUNDED.format("mov %rsp, %rbp; jmp 1f; nop; 1: mov %rdx, (%rbp)"))
+rule("pie rounded_before", """
+FUNC before
+sub $512, %rsp
+and $-64, %rsp
+ud2
+END before
+FUNC G, 1""" + LOAD + ROUNDED.format("pop %rax; push %rdx") + """
+END G
+KEPT G
+""" + TABLE)
+LOOP = """
+{}
+push %rbp
+.cfi_def_cfa_offset 16
+mov %rsp, %rbp
+.cfi_def_cfa %rbp, 16
+and $-16, %rsp
+{}
+1: pop %rax
+dec %esi
+jne 1b
+{}
+leave
+.cfi_def_cfa %rsp, 8
+ret"""
+returns("rounded_loop", LOOP.format("", "", "push %rdx"))
+returns("rounded_loop_stored", LOOP.format("", "", "mov %rdx, (%rsp)"))
+returns("rounded_loop_below", LOOP.format("", "sub $8, %rsp", "push %rdx"))
+returns("rounded_loop_late", LOOP.format("""
+.rept 32
+push %rax
+.cfi_def_cfa_offset 16
+pop %rax
+.cfi_def_cfa_offset 8
+.endr""", "", "push %rdx"))
+# and so may other registers be: pass_high in back.c, whole_rounds.
+returns("rounded_other", "mov %rsp, %rcx; and $-8, %rcx; mov %rdx, (%rcx); ret")
+returns("rounded_above", "lea 16(%rsp), %rcx; and $-8, %rcx; mov %rdx, -16(%rcx); ret")
+returns("rounded_frame", """
+push %rbp
+.cfi_def_cfa_offset 16
+mov %rsp, %rbp
+.cfi_def_cfa %rbp, 16
+mov %rbp, %r8
+and $-16, %rbp
+mov %rdx, 8(%rbp)
+mov %r8, %rbp
+leave
+.cfi_def_cfa %rsp, 8
+ret""")
+# A jump leaves what was rounded: leaves_high in back.c.
+returns("rounded_left", "mov %rsp, %rcx; and $-8, %rcx; jmp 1f; nop; 1: mov %rdx, (%rcx); ret")
+returns("rounded_left_back", """
+mov %rsp, %rcx
+and $-8, %rcx
+test %r10, %r10
+je 3f
+1: test %rsi, %rsi
+je 2f
+3: mov %rdx, -16(%rcx)
+ret
+2: lea 16(%rsp), %rcx
+and $-8, %rcx
+mov (%r9), %rsi
+jmp 1b""")
+# By two ways it may be higher by one: whole_join in whole.c.
+returns("rounded_two_highs", """
+mov %rsp, %rcx
+test %esi, %esi
+je 2f
+and $-8, %rcx
+jmp 1f
+2: add $16, %rcx
+and $-8, %rcx
+1: mov %rdx, -16(%rcx)
+ret""")
+# What is written by another register that was rounded need not be written to where the stack
+# pointer is that was: pass_rounded in whole.c.
+returns("rounded_apart", """
+mov %rsp, %r8
+and $-8, %rsp
+push %rdx
+lea 16(%r8), %rcx
+and $-8, %rcx
+mov %rdi, -8(%rcx)
+ret""")
+# A file may tell wrong, or nothing, of where the stack is at a place that something names: the way
+# that is known counts, in whole_join, and a call before may come back (never_comes_back).
+returns("named_told", """
+push %rdx
+.Lnamed: ret
+KEPT .Lnamed""")
+rule("pie named_untold", """
+.globl G
+.type G, @function
+G: ARRIVE G, 1""" + LOAD + """
+push %rdx
+call none
+.Lnamed: ret
+.size G, . - G
+KEPT G
+KEPT .Lnamed
+FUNC none
+ret
+END none
+""" + TABLE)
+FRAMED = """
+FUNC G, 1""" + LOAD + """
+push %rbp
+.cfi_def_cfa_offset 16
+mov %rsp, %rbp
+.cfi_def_cfa %rbp, 16
+jmp 2f
+1: {}
+jmp on
+2: test %esi, %esi
+je 1b
+leave
+.cfi_def_cfa %rsp, 8
+ret
+END G
+KEPT G
+FUNC on
+ret
+END on
+""" + TABLE
+# Code that leaves with its frame, and has put something else where that is to return to: leave in
+# back.c.
+rule("pie framed_pushed", FRAMED.format("push %rdx"))

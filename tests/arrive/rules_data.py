@@ -398,7 +398,7 @@ table: .long H, .LB0, .LB1, .LB2, .LB3, .LB4
 """)
 # What only looks like a table leads to data before the place that a switch leads to: that place is
 # read for itself, and the function is left there: is_passed in again.c.
-rule("pie listed_before", """
+BEFORE = """
 FUNC F, 0
 cmp $2, %edi
 ja 9f
@@ -417,14 +417,102 @@ ARRIVE 1f, 6
 .LC2: inc %eax
 9: ret
 END F
+KEPT F
 FUNC G, 1
-lea list(%rip), %rax
-mov %rax, word(%rip)
+{}
 ret
 END G
-KEPT F
 .section .rodata
+{}
 .balign 4
-list: .long F - list, .Llisted - list, F - list, .Llisted - list, 0, 0, 0, 0
 cases: .long .LC0 - cases, .LC1 - cases, .LC2 - cases
+"""
+rule("pie listed_before", BEFORE.format("lea list(%rip), %rax; mov %rax, word(%rip)", """
+.balign 4
+list: .long F - list, .Llisted - list, F - list, .Llisted - list, 0, 0, 0, 0"""), "")
+# So if a number that looks like a word of data leads there.
+rule("exec number_before", BEFORE.format("", ".byte 1; .long .Llisted"), "")
+# Data behind a call that never comes back look like a jump to where the function begins, or out of
+# it, and what the function leads to stands in the middle of the last: judge_loop, live_doubt.
+DATA_CALL = """
+FUNC F, 0
+mov $7, %eax
+test %edi, %edi
+jne 1f
+nopl 0(%rax,%rax)
+call none
+.Ldata: .byte 0xe9
+.long {} - . - 4
+.byte 0x48, 0xb8
+.Lend:
+1: inc %eax
+inc %eax
+inc %eax
+inc %eax
+.byte 0xe9
+.long none - . - 4
+END F
+ARRIVE .Ldata, 7
+ARRIVE .Lend, 8
+KEPT F
+FUNC none
+ret
+END none
+"""
+rule("pie call_data_loop", DATA_CALL.format("F"), "")
+rule("pie call_data_exit", DATA_CALL.format("none"), "")
+# A window goes back from an exit as far as what control comes to: check_insns in window.c.
+rule("pie data_before_exit", """
+FUNC F, 0
+lea 1(%rdi), %eax
+test %edi, %edi
+jne 1f
+nopl 0(%rax,%rax)
+ret
+.Ldata: .rept 9; xor %eax, %eax; .endr
+.Lend:
+1: ret
+END F
+ARRIVE .Ldata, 7
+ARRIVE .Lend, 8
+KEPT F
+KEPT .Ldata
+FUNC H, 0
+lea 1(%rdi), %eax
+nopl 0(%rax,%rax)
+ret
+END H
+""", "")
+# What nothing is known to lead to goes back to the start, where some address may lead anywhere, or
+# where a word of data leads: an iteration would be taken for a call. judge_unseen, live_doubt.
+LOOPS = """
+FUNC F, 0
+lea 1(%rdi), %eax
+nopl 0(%rax,%rax)
+ret
+nopl 0(%rax,%rax)
+.LB0: inc %edi
+nopl 0(%rax,%rax)
+ARRIVE 1f, 10
+1: jmp F
+END F
+ARRIVE .LB0
+KEPT F
+"""
+rule("pie named_loops", LOOPS + "KEPT .LB0\n", "")
+rule("pie bound_loops", LOOPS + """
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+lea out(%rip), %rcx
+add %rcx, %rdx
+jmp *%rdx
+END G
+KEPT G
+FUNC out
+ret
+END out
+.section .rodata
+.balign 8
+table: .quad .LB0 - out
 """, "")

@@ -277,3 +277,21 @@ mov (%rax), %rcx
 ret
 END fill
 """ + BY_WORD, "")
+# What control comes to may begin with a prefix that is jumped over: is_reached in between.c.
+rule("pie reached_prefix", "FUNC G, 1" + LOAD + """
+test %esi, %esi
+jne 2f + 1
+jmp 1f + 1
+.byte 0xff, 0xc0
+2: .byte 0x3e
+inc %eax
+1: jmp *%rdx
+.byte 2
+inc %eax
+inc %eax
+inc %eax
+inc %eax
+ret
+END G
+KEPT G
+""" + TABLE)

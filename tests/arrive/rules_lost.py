@@ -190,3 +190,59 @@ list: .long C - list, .Llisted - list, C - list, .Llisted - list, 0, 0, 0, 0
 .balign 8
 .quad .Llisted + 1
 """)
+# What is rounded of its own frame stays below the way back, also where the stack pointer was
+# rounded, too: whole_rounds in whole_round.c.
+certain("pie rounded_own", """
+FUNC C
+lea (%rsp), %r11
+.cfi_def_cfa %r11, 8
+sub $128, %rsp
+and $-16, %rsp
+lea -32(%r11), %rcx
+and $-16, %rcx
+1: lea (%rdi,%rsi), %rdx
+mov %rdx, 112(%rsp)
+dec %esi
+jne 1b
+lea (%r11), %rsp
+.cfi_def_cfa %rsp, 8
+ret
+END C
+""")
+# What is taken back from a vector register stays there: set_by_vector in flow_search.c.
+certain("pie vector_twice", """
+FUNC C
+cmp $2, %edi
+ja 2f
+mov %edi, %edi
+lea table(%rip), %rcx
+movslq (%rcx,%rdi,4), %rdx
+add %rcx, %rdx
+movq %rdx, %xmm5
+movq %xmm5, %rsi
+movq %xmm5, %rax
+jmp *%rax
+1: inc %eax
+inc %eax
+inc %eax
+inc %eax
+2: mov $7, %eax
+ret
+END C
+.section .rodata
+.balign 4
+table: .long 1b - table, 2b - table, 1b - table
+""")
+# Compilers leave code to which nothing leads, and which would write above the way back: drop_dead in
+# above.c, by `block` of back.c.
+certain("pie above_dead", """
+FUNC C
+call helper
+ret
+END C
+FUNC helper
+ret
+movq $0, 16(%rsp)
+ret
+END helper
+""")

@@ -27,7 +27,9 @@ import shapes
 KINDS = ("exec", "pie", "shared") * 3 + ("high",)    # above 4 GiB
 LINK = {"exec": ["-e", "0"], "pie": ["-pie", "--no-dynamic-linker", "-e", "0"],
         "shared": ["-shared"],
-        "high": ["-e", "0", "-Ttext-segment=0x200000000", "--no-relax"]}
+        "high": ["-e", "0", "-Ttext-segment=0x200000000", "--no-relax"],
+        # The headers and .rodata lie in the segment that runs; the entry point is jmp *%rax.
+        "joined": ["-z", "noseparate-code", "-e", "0xe0ff"]}
 # With all names, with those of .dynsym at most, and without unwind entries, too.
 STRIP = ([], [], [], ["-s"], ["-s", "--no-eh-frame-hdr"])
 BATCH = 100

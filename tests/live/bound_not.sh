@@ -6,7 +6,7 @@
 # printf() of older glibc has them; and frames that are made page by page (gcc's
 # -fstack-clash-protection, with which distributions build); a character of a string, of
 # which an object says where it is; data between instructions; numbers that are made of
-# addresses; and a switch whose table is passed.
+# addresses; a switch whose table is passed; and what stands before the table of one.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -61,7 +61,7 @@ cat >low.s <<-'END'
 	.text
 	.globl f
 	.type f, @function
-	f:	.cfi_startproc
+	f: .cfi_startproc
 	lea .Lg(%rip), %rbx
 	test %esi, %esi
 	je 1f
@@ -87,7 +87,7 @@ cat >argument.s <<-'END'
 	.text
 	.globl f
 	.type f, @function
-	f:	.cfi_startproc
+	f: .cfi_startproc
 	push %rdi
 	.cfi_def_cfa_offset 16
 	call g
@@ -436,6 +436,37 @@ numbers numbers.so '.rodata, "a"'
 grep -q '	jump	' listed || die "numbers that lead to data are distances: $(cat listed)"
 numbers table.so '.behind, "ax"'
 grep -q '	jump	' listed && die "a table in code is none: $(cat listed)"
+
+# Before a switch's table another one ends, whose last entry would lead into the middle of an
+# instruction; a word leads to where that begins.
+cat >before.so.s <<-'END'
+	.text
+	.globl f
+	.type f, @function
+	f: .cfi_startproc
+	cmp $1, %edi
+	ja 2f
+	mov %edi, %edi
+	lea table(%rip), %rdx
+	movslq (%rdx,%rdi,4), %rax
+	add %rdx, %rax
+	jmp *%rax
+	1: mov $1, %eax
+	ret
+	2: mov $2, %eax
+	ret
+	3: movabs $0x90909090c3909090, %rax
+	ret
+	.cfi_endproc
+	.size f, . - f
+	.section .rodata
+	.balign 4
+	.long 3b - .
+	.long 3b + 2 - table
+	table: .long 1b - table, 2b - table
+END
+link before.so
+bound before.so && die "an entry before a table binds: $(cat trace.err)"
 
 # C libraries of other releases, as far as tools/glibcs.sh has brought them.
 for libc in "$BUILD"/glibc/*/root/lib/x86_64-linux-gnu/libc.so.6; do

@@ -72,7 +72,7 @@ static void last_resort(void)
 }
 
 /* Data that was taken for code jumps into the middle of each instruction. */
-static void landed_inside(void)
+static void begin_landed(void)
 {
 	module_begin();
 	func("f", 0); put_middle(); put(ADD_RSP_40); put_jmp(0x200); func_end();
@@ -80,6 +80,11 @@ static void landed_inside(void)
 	m.text[50] = 0xc0;		/* add $40, %rax: it leaves with no frame up */
 	put_rel8(JE, 1); put_rel8(JE, 49); put_rel8(JE, 54);
 	func("g", 0x200); put(RET); func_end();
+}
+
+static void landed_inside(void)
+{
+	begin_landed();
 	module_plan("f");
 	CHECK(refused(REFUSED_BRANCH_INSIDE));
 	module_plan_with(&(struct plan_options){ .traps = true }, "f", NULL, NULL);
@@ -91,6 +96,29 @@ static void landed_inside(void)
 	for (size_t i = 0; i < probe()->nsites; i++)
 		CHECK(probe()->sites[i].tactic == TACTIC_PUN &&
 		      probe()->sites[i].jump.len < probe()->sites[i].window);
+}
+
+/* Each instruction has one jump: that of a place, or of the function's exit. */
+static void landed_inside_twice(void)
+{
+	const raddr_t places[2] = { 0, TEXT + 52 };
+
+	for (int traps_too = 0; traps_too < 2; traps_too++) {
+		const struct plan_options o = {
+			.puns = !traps_too, .traps = traps_too, .places = places,
+		};
+		size_t there = 0;
+
+		begin_landed();
+		module_plan_with(&o, "f", "f", NULL);
+		for (size_t i = 0; i < m.plan->nprobes; i++) {
+			const struct probe *p = &m.plan->probes[i];
+
+			for (size_t k = 0; k < p->nsites && !p->refusal; k++)
+				there += p->sites[k].jump.pc == TEXT + 52;
+		}
+		CHECK_EQ(there, 1);
+	}
 }
 
 /* What was to be a pun, and has no place. */
@@ -144,6 +172,7 @@ int main(void)
 	one_instruction();
 	last_resort();
 	landed_inside();
+	landed_inside_twice();
 	pun_without_a_place();
 	not_over_everything();
 	bytes();

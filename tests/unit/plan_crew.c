@@ -31,7 +31,7 @@ struct job {
 
 static void begin(struct plan_impl *own)
 {
-	crew_empty(own, numbers);
+	crew_empty(own, places);
 }
 
 static int work(struct plan_impl *own, size_t part, void *ctx)
@@ -43,7 +43,7 @@ static int work(struct plan_impl *own, size_t part, void *ctx)
 		__atomic_store_n(&j->too_many, true, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&j->made[part], 1, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < part % 5; i++) {
-		raddr_t *new = vec_push(own->numbers, own->nnumbers, own->numbers_cap);
+		raddr_t *new = vec_push(own->places, own->nplaces, own->places_cap);
 
 		*new = part * 10 + i;
 		sched_yield();
@@ -63,13 +63,13 @@ static int join(struct plan_impl *p, struct plan_impl *own, size_t part, void *c
 	CHECK_EQ(part, j->joined);
 	j->joined++;
 	__atomic_sub_fetch(&j->unjoined, 1, __ATOMIC_RELAXED);
-	return crew_append(p, own, numbers);
+	return crew_append(p, own, places);
 }
 
 static void drop(struct plan_impl *own, size_t part, void *ctx)
 {
 	((struct job *)ctx)->dropped[part]++;
-	free(own->numbers);
+	free(own->places);
 }
 
 static void test_crew(unsigned int threads, size_t fails)
@@ -92,10 +92,10 @@ static void test_crew(unsigned int threads, size_t fails)
 		CHECK_EQ(j.made[part], j.dropped[part]);
 		CHECK(j.made[part] == 1 || (part > fails && j.made[part] == 0));
 		for (size_t i = 0; i < part % 5 && part < fails; i++, n++)
-			CHECK(n < p.nnumbers && p.numbers[n] == part * 10 + i);
+			CHECK(n < p.nplaces && p.places[n] == part * 10 + i);
 	}
-	CHECK_EQ(n, p.nnumbers);
-	free(p.numbers);
+	CHECK_EQ(n, p.nplaces);
+	free(p.places);
 }
 
 /* ---- what it plans --------------------------------------------------------- */
