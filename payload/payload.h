@@ -345,9 +345,10 @@ void values_hello(void);
 /* In a claim. */
 void values_claim(const struct session *, const struct thread *);
 /* Read what the plan of the function says, by the registers that slow.S has pushed at `held`. How
- * many words of the ring values_put() needs for it; 0: nothing is to be put. */
+ * many words of the ring values_put() needs for it; 0: nothing is to be put. Up to `end` the stack
+ * is there for certain, 0: that is not known. */
 unsigned int values_take(const struct session *, const struct thread *, uint64_t func,
-			 enum what what, uint64_t sp, const uint64_t *held);
+			 enum what what, uint64_t sp, const uint64_t *held, uint64_t end);
 /* What that has read, into room that was made for so many words. */
 void values_put_taken(const struct session *, struct thread *, uint64_t func, unsigned int words);
 
@@ -384,6 +385,9 @@ void values_stop_asking(struct session *);
 void values_forget(const struct session *, const struct thread *, uint64_t sp);
 /* Is memory mapped for certain, where a call begins or ends at `sp`? */
 bool values_is_there(const struct session *, uint64_t sp, uint64_t at, size_t n);
+/* Where the call at `sp` returns to; 0: that could not be read. `link`: cpu_link(). */
+uint64_t values_returns_to(const struct session *, const struct thread *, uint64_t sp,
+			   uint64_t link);
 /* How many of the bytes could be read by the kernel, if it may be asked; errno is as it was. */
 size_t values_ask(const struct session *, const struct thread *, uint64_t at, void *buf, size_t n);
 

@@ -214,7 +214,7 @@ static void find_facts(const struct session *s, const struct thread *t, uint64_t
 	ret->pid = (uint32_t)r->pid;
 	ret->cpu = needs & CONDITION_CPU ? cpu_number(s->cpu_at) : 0;
 	ret->depth = (t->top - frames_start(t)) / 8;
-	ret->caller = needs & CONDITION_CALLER ? cpu_returns_to(sp, link) : 0;
+	ret->caller = needs & CONDITION_CALLER ? values_returns_to(s, t, sp, link) : 0;
 	ret->random = mixed(begin ^ sp);
 	ret->comm[0] = 0;
 	if (needs & CONDITION_COMM)

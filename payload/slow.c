@@ -139,20 +139,13 @@ static bool slow_push(struct thread *t, uint64_t frame)
 }
 
 /* Where calls are sifted: of the pair of a frame and its side that a fast path was to write, all
- * but the frame of a call that was recorded meanwhile; and the exit of a call that was recorded
- * right before the fast path took its frame away. */
-static void settle_sifted(struct slow *w, uint64_t word, uint64_t sp, bool entry)
+ * but the frame of a call that was recorded meanwhile. */
+static void settle_sifted(struct thread *t, uint64_t word, uint64_t sp)
 {
-	struct thread *t = w->t;
-	uint64_t func = word >> REC_FUNC_SHIFT;
-
-	if (entry && *frames_at(t, t->top) != sp) {
-		*frames_at(t, t->top) = sp - (word & SETTLE_FAILED ? FRAME_FAILED : FRAME_PENDING);
-		sieve_settle(t, t->top, func, sp);
-	} else if (!entry && t->top + 8 < t->frames_end && *frames_at(t, t->top + 8) == sp &&
-		   ring_room(w->s, t, 1)) {
-		ring_put(t, REC_EXIT | func << REC_FUNC_SHIFT);
-	}
+	if (*frames_at(t, t->top) == sp)
+		return;
+	*frames_at(t, t->top) = sp - (word & SETTLE_FAILED ? FRAME_FAILED : FRAME_PENDING);
+	sieve_settle(t, t->top, word >> REC_FUNC_SHIFT, sp);
 }
 
 /*
@@ -177,8 +170,8 @@ APART void slow_settle(uint64_t word, uint64_t sp, bool entry)
 		*frames_at(t, top) = word & SETTLE_LOST ? sp - FRAME_LOST : sp;
 	if (is_wanted(w.s, 0))
 		ring_room(w.s, t, 0);
-	if (t->sides && !t->timed && is_wanted(w.s, 0))
-		settle_sifted(&w, word, sp, entry);
+	if (t->sides && !t->timed && entry && is_wanted(w.s, 0))
+		settle_sifted(t, word, sp);
 	slow_leave(t);
 }
 
@@ -200,7 +193,7 @@ TWICE bool slow_room(const struct slow *w, uint64_t word, uint64_t sp, enum what
 	uint64_t func = word >> REC_FUNC_SHIFT;
 	unsigned int callers = held && what == WHAT_ENTRY ?
 		callers_take(w->s, w->t, func, sp, held) : 0;
-	unsigned int words = held ? values_take(w->s, w->t, func, what, sp, held) : 0;
+	unsigned int words = held ? values_take(w->s, w->t, func, what, sp, held, 0) : 0;
 
 	if (!ring_room_at(w->s, w->t, n + words + callers, now ? now : cpu_clock()))
 		return false;
@@ -216,7 +209,7 @@ TWICE bool slow_room(const struct slow *w, uint64_t word, uint64_t sp, enum what
 TWICE void sift_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t *held)
 {
 	uint64_t func = word >> REC_FUNC_SHIFT, begin = cpu_clock();
-	unsigned int words = held ? values_take(w->s, w->t, func, WHAT_ENTRY, sp, held) : 0;
+	unsigned int words = held ? values_take(w->s, w->t, func, WHAT_ENTRY, sp, held, 0) : 0;
 	/* Without registers no condition is asked. */
 	enum verdict v = held ? sieve_entry(w->s, w->t, sp, begin, cpu_link(held)) :
 		values_conditioned(w->s, func) ? VERDICT_FAILS : VERDICT_PASSES;
@@ -273,7 +266,7 @@ TWICE void sift_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_t 
 	} else if (!held && pending && values_conditioned(w->s, func)) {
 		return;
 	} else if (held && !tail) {
-		words = values_take(w->s, t, func, WHAT_EXIT, sp, held);
+		words = values_take(w->s, t, func, WHAT_EXIT, sp, held, 0);
 	}
 	if (held && pending)
 		sieve_pass(w->s, t, sp, now, callers_take(w->s, t, func, sp, held));
@@ -302,7 +295,7 @@ TWICE bool sift_mark(struct slow *w, uint64_t word, uint64_t sp, const uint64_t 
 		return false;
 	if (!held)
 		return !values_conditioned(w->s, func);
-	values_take(w->s, w->t, func, WHAT_ENTRY, sp, held);
+	values_take(w->s, w->t, func, WHAT_ENTRY, sp, held, 0);
 	return sieve_entry(w->s, w->t, sp, cpu_clock(), cpu_link(held)) == VERDICT_PASSES;
 }
 
@@ -437,15 +430,18 @@ TWICE void record_goroutine(struct slow *w, uint64_t word, uint64_t sp, const st
 	enum what what = (word & 3) == REC_EXIT ? WHAT_EXIT : WHAT_ENTRY;
 	uint64_t func = word >> REC_FUNC_SHIFT;
 	unsigned int callers, words;
+	uint64_t end, pushed;
 
 	if (!slow_enter(w, word, sp, what))
 		return;
 	stacks_goroutine(w->t, g);
 	/* Its stack is there up to its end; another one, as of signals, need not be. */
+	end = sp >= g->lo && sp < g->hi ? g->hi : 0;
+	/* What runs there was called. (Where a thread of C's runs Go, its end is a guess.) */
+	pushed = end ? sp + CPU_PUSHED : 0;
 	callers = held && what == WHAT_ENTRY && callers_moved(func) ?
-		callers_take_moved(w->s, w->t, func, sp, held,
-				   sp >= g->lo && sp < g->hi ? g->hi : 0) : 0;
-	words = held ? values_take(w->s, w->t, func, what, sp, held) : 0;
+		callers_take_moved(w->s, w->t, func, sp, held, end) : 0;
+	words = held ? values_take(w->s, w->t, func, what, sp, held, pushed) : 0;
 	if (!ring_room(w->s, w->t, 2 + callers + words)) {
 		ring_lose(w->t, what);
 	} else {

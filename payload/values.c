@@ -6,14 +6,15 @@
  * together in the capture area of the thread's ring, which no other thread writes to meanwhile,
  * and goes into the ring in front of the call's record.
  *
- * Memory. A pointer of the program's may lead anywhere, and what it leads to may be unmapped at
- * any moment. So bytes are loaded only where they are certain to be: on the page right below the
- * stack pointer, and on the main thread's stack above it. All others the kernel copies, which
- * knows no faults: process_vm_readv (mm/process_vm_access.c), of this very thread, for which it
- * asks nothing but that its memory be the same (ptrace_may_access). (Of the process by its first
- * thread: that has no memory any more once it has ended.) It is called only where the injector
- * has found that no seccomp filter forbids it (READS_BY_CALL), and no more once a thread is about
- * to set one (guard.c):
+ * Memory. A pointer of the program's may lead anywhere, and what it leads to may be unmapped at any
+ * moment. So bytes are loaded only where they are certain to be: on the page right below the stack
+ * pointer, above it on the main thread's stack, and where a goroutine's has a return address.
+ * (Elsewhere not even that is: a thread may begin by a jump, at the end of its stack.) All others
+ * the kernel copies, which knows no faults: process_vm_readv (mm/process_vm_access.c), of this very
+ * thread, for which it asks nothing but that its memory be the same (ptrace_may_access). (Of the
+ * process by its first thread: that has no memory any more once it has ended.) It is called only
+ * where the injector has found that no seccomp filter forbids it (READS_BY_CALL), and no more once
+ * a thread is about to set one (guard.c):
  *
  *  1. a thread that is to ask says so,
  *  2. looks whether it may, and asks only if it may still.
@@ -60,6 +61,7 @@ struct reading {
 	const struct session *s;
 	const struct thread *t;
 	uint64_t sp;
+	uint64_t end;	/* up to where its stack is there for certain; 0: that is not known */
 };
 
 static struct capture_area *area_at(const struct session *s, uint32_t index)
@@ -176,13 +178,25 @@ static size_t values_load(void *ctx, uint64_t at, void *buf, size_t n)
 	uint8_t *to = buf;
 	size_t i;
 
-	if (!values_is_there(r->s, r->sp, at, n))
+	if (!values_is_there(r->s, r->sp, at, n) &&
+	    (at < r->sp || at >= r->end || n > r->end - at))
 		return values_ask(r->s, r->t, at, buf, n);
 	for (i = 0; i + 8 <= n; i += 8)
 		__builtin_memcpy(to + i, from + i, 8);
 	for (; i < n; i++)
 		to[i] = from[i];
 	return n;
+}
+
+uint64_t values_returns_to(const struct session *s, const struct thread *t, uint64_t sp,
+			   uint64_t link)
+{
+	struct reading r = { s, t, sp, 0 };
+	uint64_t ret = link;
+
+	if (CPU_PUSHED != 0 && values_load(&r, sp, &ret, sizeof(ret)) != sizeof(ret))
+		return 0;
+	return cpu_plain(ret);
 }
 
 /* ---- what the exit needs ------------------------------------------------- */
@@ -419,9 +433,9 @@ unsigned int values_words(uint32_t n)
 }
 
 unsigned int values_take(const struct session *s, const struct thread *t, uint64_t func,
-			 enum what what, uint64_t sp, const uint64_t *held)
+			 enum what what, uint64_t sp, const uint64_t *held, uint64_t end)
 {
-	struct reading r = { s, t, sp };
+	struct reading r = { s, t, sp, end };
 	const struct reads_memory memory = { values_load, &r };
 	const struct capture_plan *p;
 	struct capture_area *a;
@@ -452,7 +466,7 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 unsigned int values_take_back(const struct session *s, const struct thread *t, uint64_t func,
 			      uint64_t sp, const uint64_t *held, const struct held_call *entry)
 {
-	struct reading r = { s, t, sp };
+	struct reading r = { s, t, sp, 0 };
 	const struct reads_memory memory = { values_load, &r };
 	const struct capture_plan *p;
 	struct capture_area *a;

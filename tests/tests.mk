@@ -129,9 +129,10 @@ VICTIMS_NOT_x86_64 := $(addprefix $(BUILD)/tests/victims/,arm64_guarded arm64_wo
 # What exists for x86-64 alone: windows that share bytes, puns and their islands (packed,
 # scattered, astray), functions in which a breakpoint alone has room (trapped), stubs of more
 # than one place of a function (lingerer), system calls that are dispatched to the program.
-# OCaml's stacks are not known of arm64 (overflower); and code that copies itself (threaded).
-VICTIMS_NOT_arm64 := $(addprefix $(BUILD)/tests/victims/,astray dispatched lingerer overflower \
-	packed packed_fixed scattered threaded trapped)
+# OCaml's stacks are not known of arm64 (overflower); code that copies itself (threaded); and
+# return addresses that are missing on the stack (bare_stack).
+VICTIMS_NOT_arm64 := $(addprefix $(BUILD)/tests/victims/,astray bare_stack dispatched lingerer \
+	overflower packed packed_fixed scattered threaded trapped)
 # Without the library that unwinds, and without any.
 UNWINDERS := $(addprefix $(BUILD)/tests/victims/unwinders_,own static)
 BOOST := $(wildcard $(SYSROOT)/usr/lib/*/libboost_context.so)
@@ -360,7 +361,7 @@ check-fast: all $(FAST_UNIT)
 ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_goal arm64_relocate arm64_stack plan_arm64 x86_decode x86_relocate) \
 	$(addprefix unit/,alarms code cpu_times disarm follow graph hold jump_set kernel_pages \
 	limiter output pace pages pattern plan_crew procfs progress reader regs_met remote seccomp segment shorten \
-	sort spills stale stragglers stuck text trace_archive trace_clock unwind_walk workers \
+	signal_held sort spills stale stragglers stuck text trace_archive trace_clock unwind_walk workers \
 	payload_basic payload_basic_bare payload_basic_room payload_count payload_fibers \
 	payload_fibers_bare payload_goroutines \
 	payload_keep payload_kept payload_kept_bare payload_limiter payload_registers \

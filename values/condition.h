@@ -80,7 +80,7 @@ enum condition_relation {
 };
 
 enum condition_fact {
-	FACT_DURATION,		/* at the exit only */
+	FACT_DURATION,		/* at the exit; before that, how long it takes at least */
 	FACT_TID,
 	FACT_PID,
 	FACT_CPU,
@@ -144,7 +144,8 @@ struct condition {
 	uint8_t at_exit;	/* 1: some term is known at the exit only */
 	uint8_t samples;	/* 1: it has a 1 in N */
 	uint8_t unknown;	/* 1: a value in it is never known, for it is optimised out */
-	uint8_t spare;
+	uint8_t link;		/* which operation of the entry's has read where the call returns
+				 * to, from 1 on, if it is asked outside of the process; else 0 */
 	uint64_t kept;		/* bit i: if the entry leaves it open, the exit needs the result
 				 * of that operation of the entry's */
 	struct condition_op ops[CONDITION_OPS];
@@ -162,10 +163,11 @@ int condition_check(const struct condition *);
 
 /* ---- condition_run.c: it calls no library, and allocates nothing --------- */
 
-/* Of one call. The exit is asked with those of the entry, and the duration. */
+/* Of one call. The exit is asked with those of the entry, and the duration; before that duration_ns
+ * is how long it has been open, 0 at the entry. */
 struct condition_facts {
 	uint64_t duration_ns, tid, pid, cpu, depth;
-	uint64_t caller;	/* the return address */
+	uint64_t caller;	/* the return address; 0: it is not known */
 	uint64_t random;	/* 64 bits, the same ones at the entry and exit of a call */
 	char comm[16];		/* "": it is not known */
 };
@@ -174,7 +176,7 @@ enum verdict { VERDICT_FAILS, VERDICT_PASSES, VERDICT_OPEN };
 
 /*
  * By what was read so far: at the exit by the results of the exit, and those of the entry that
- * are `kept`. VERDICT_OPEN is of the entry only: the exit will tell. What is still unknown at
+ * are `kept`. VERDICT_OPEN is not of the exit: that will tell. What is still unknown at
  * the exit is no reason to pass.
  */
 enum verdict condition_run(const struct condition *, bool at_exit, const struct reads_state *,

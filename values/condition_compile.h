@@ -27,6 +27,8 @@ struct condition_names {
 	int (*ranges)(void *ctx, const char *glob, struct condition_range *v, size_t room,
 		      size_t *n);
 	void *ctx;
+	/* What reads where a call returns to, if it is asked outside of the process; else NULL. */
+	const struct read_op *link;
 };
 
 /*

@@ -353,6 +353,20 @@ static int emit_boolean(struct building *b, int node)
 	}
 }
 
+/* Outside of the process nothing else tells the caller. */
+static int read_link(struct building *b)
+{
+	const struct read_op *link = b->names ? b->names->link : NULL;
+	struct read_bytes bytes = { .op = READS_NONE };
+	int err = 0;
+
+	if (!link || !(b->c->needs & CONDITION_CALLER))
+		return 0;
+	err = names_get(b, node_at(b, b->t->root)->column, link, &bytes);
+	b->c->link = err ? 0 : (uint8_t)(bytes.op + 1);
+	return err;
+}
+
 static int build(struct building *b, const struct read_plan *plan, struct read_plan *new)
 {
 	int err;
@@ -362,6 +376,7 @@ static int build(struct building *b, const struct read_plan *plan, struct read_p
 	b->npool = 0;
 	reads_begin(b, plan);
 	err = emit_boolean(b, b->t->root);
+	err = err ? err : read_link(b);
 	if (!err)
 		reads_finish(b, new);
 	return err;

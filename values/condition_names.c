@@ -34,6 +34,14 @@ static void list(struct listing *l, const char *name)
 				 l->n ? ", " : "", name);
 }
 
+/* Tuples have __0 where users write 0. */
+static const char *member_name(const struct building *b, const struct member *m)
+{
+	const char *name = signature_name_at(b->s, m->name);
+
+	return !strncmp(name, "__", 2) && name[2] >= '0' && name[2] <= '9' ? name + 2 : name;
+}
+
 static void list_members(const struct building *b, const struct type *t, struct listing *l,
 			 unsigned int nested)
 {
@@ -43,7 +51,7 @@ static void list_members(const struct building *b, const struct type *t, struct 
 		if (m && (!m->name || m->flags & MEMBER_BASE))
 			list_members(b, type_at(b, m->type), l, nested + 1);
 		else if (m)
-			list(l, signature_name_at(b->s, m->name));
+			list(l, member_name(b, m));
 	}
 }
 
@@ -179,14 +187,11 @@ static int unwrap(struct building *b, size_t column, struct value *v)
 
 /* ---- members ------------------------------------------------------------- */
 
-/* Rust's tuples have __0 where users write 0. */
 static bool is_member(const struct building *b, const struct member *m, const char *name)
 {
-	const char *its = signature_name_at(b->s, m->name);
-
-	if (*name >= '0' && *name <= '9' && !strncmp(its, "__", 2))
-		its += 2;
-	return !(m->flags & MEMBER_BASE) && !strcmp(its, name);
+	return !(m->flags & MEMBER_BASE) &&
+		(!strcmp(signature_name_at(b->s, m->name), name) ||
+		 !strcmp(member_name(b, m), name));
 }
 
 /* Its own, and else one of what it inherits from, or of what has no name. */

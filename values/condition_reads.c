@@ -166,6 +166,7 @@ static void move_condition(struct condition *c, const struct read_plan *p, const
 		    !(text && (o->other_form & FORM_SIZE) == TEXT_COMM))
 			move_operand(c, p, to, &o->other_index);
 	}
+	c->link = c->link ? to[c->link - 1] + 1 : 0;
 }
 
 void reads_finish(struct building *b, struct read_plan *ret)

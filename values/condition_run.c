@@ -115,7 +115,8 @@ static uint64_t fact_of(const struct running *r, uint8_t fact, uint8_t *state)
 	_Static_assert(offsetof(struct condition_facts, duration_ns) == FACT_DURATION &&
 		       offsetof(struct condition_facts, caller) == 8 * FACT_CALLER, "in order");
 
-	*state = fact == FACT_DURATION && !r->at_exit ? CONDITION_ANY : KNOWN;
+	*state = fact == FACT_DURATION && !r->at_exit ? CONDITION_ANY :
+		fact == FACT_CALLER && !r->f->caller ? CONDITION_UNKNOWN : KNOWN;
 	return fact < FACTS ? ((const uint64_t *)r->f)[fact] : 0;
 }
 
@@ -399,6 +400,8 @@ static uint8_t called(const struct running *r, const struct condition_op *o)
 	uint64_t from = r->f->caller - 1;
 	uint32_t i, end = (uint32_t)o->shift + o->bits;
 
+	if (!r->f->caller)
+		return CONDITION_UNKNOWN;
 	for (i = o->shift; i < end && i < CONDITION_RANGES; i++)
 		if (from >= r->c->ranges[i].start && from < r->c->ranges[i].end)
 			return as_set(o->relation != RELATION_NE);
@@ -410,9 +413,21 @@ static uint8_t sample(const struct running *r, const struct condition_op *o)
 	return as_set(!((unsigned __int128)r->f->random * o->number >> 64));
 }
 
+/* How long a call takes that is open: so long at least. */
+static uint8_t test_open(const struct running *r, const struct condition_op *o)
+{
+	int is = order(r->f->duration_ns, false, o->number, o->flags & CONDITION_OTHER_SIGNED);
+	bool at_once = o->relation == RELATION_GE || o->relation == RELATION_LT;
+
+	return is > 0 || (!is && at_once) ? as_set(holds(o->relation, is)) : CONDITION_ANY;
+}
+
 static uint8_t test(const struct running *r, const struct condition_op *o)
 {
 	uint8_t state = KNOWN;
+
+	if (o->code == CONDITION_TEST_FACT && o->index == FACT_DURATION && !r->at_exit)
+		return test_open(r, o);
 	uint64_t v = o->code == CONDITION_TEST ? value_of(r, o, &state) :
 		fact_of(r, o->index, &state);
 

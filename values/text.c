@@ -107,6 +107,8 @@ static void print_members(const struct printing *p, const struct type *t, struct
 			break;
 		if (m->flags & MEMBER_BASE)
 			name = signature_name_at(sig, signature_type_at(sig, m->type)->name);
+		if (tuple)
+			name = "";
 		line_add(p->t, "%s%s%s", comma, name, !*name ? "" : go ? ": " : "=");
 		if (m->bits)
 			print_bit_field(p, m, spot_beyond(s, m->at));

@@ -222,13 +222,6 @@ static inline uint64_t cpu_plain(uint64_t address)
 	return x30;
 }
 
-/* Where a call returns to, at its entry and its exit. */
-static inline uint64_t cpu_returns_to(uint64_t sp, uint64_t link)
-{
-	(void)sp;
-	return cpu_plain(link);
-}
-
 /* Of a handler's third argument (struct ucontext), where the program counter
  * stands that the thread goes on at. Source: arch/arm64/include/uapi/asm/sigcontext.h. */
 static inline uint64_t *cpu_frame_pc(void *frame)

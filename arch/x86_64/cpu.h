@@ -158,13 +158,6 @@ static inline uint64_t cpu_number(int64_t at)
 	return limit & 0xfff;
 }
 
-/* Where a call returns to, at its entry and its exit. */
-static inline uint64_t cpu_returns_to(uint64_t sp, uint64_t link)
-{
-	(void)link;
-	return *(const uint64_t *)sp;
-}
-
 /* The register that calls leave their return address in: there is none. */
 static inline uint64_t cpu_link(const uint64_t *held)
 {

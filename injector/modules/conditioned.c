@@ -69,6 +69,13 @@ static const char *untold(const struct conditions *all, const struct condition *
 {
 	if (c->needs & CONDITION_COMM && all->left)
 		return "comm, which inject tells threads as long as it is there; start leaves";
+	if (c->needs & CONDITION_CPU && all->outside)
+		return "cpu, which is not recorded, and calls are judged by what is where some "
+			"have stacks that a language's runtime makes; probe these apart";
+	if (c->needs & CONDITION_CALLER && all->outside && !arch_host()->calls_push)
+		return "caller, which is not recorded on this machine, and calls are judged by "
+			"what is where some have stacks that a language's runtime makes; probe "
+			"these apart";
 	if (c->needs & CONDITION_CPU && !all->tells_cpu)
 		return "cpu, which neither an instruction of this processor tells nor "
 			"the C library";
@@ -79,7 +86,12 @@ int conditioned_compile(struct conditions *c, const char *name, bool place,
 			const struct signature *signature, struct read_plan *plan,
 			struct condition *ret)
 {
-	const struct condition_names names = { find_callers, c };
+	/* The call has pushed it. */
+	static const struct read_op link = {
+		.source = READ_STACK, .role = READ_LENGTH, .length_index = READS_NONE,
+		.if_index = READS_NONE, .cap = 8, .unit = 1,
+	};
+	const struct condition_names names = { find_callers, c, c->outside ? &link : NULL };
 	struct condition_error error;
 	char lines[512];
 	int err = condition_compile(c->text, signature, plan, &names, ret, &error);

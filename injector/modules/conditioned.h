@@ -10,11 +10,12 @@
 enum { CONDITION_CALLERS = 4 };	/* globs of callers whose code is looked for once only */
 
 /* A condition, and what all functions share that it is compiled for; zero at first, but for the
- * first four. */
+ * first five. */
 struct conditions {
 	const char *text;
 	const struct modules *mods;
 	bool left;		/* no inject will be there */
+	bool outside;		/* all calls are recorded, and inject judges them as it reads */
 	bool tells_cpu;		/* the process can tell which processor it runs on */
 	char why[1024];		/* a message for the case that no function has what it asks for:
 				 * of the first, but before that of one whose signature is known */

@@ -113,19 +113,15 @@ struct choosing {
 	struct selection *sel;
 	bool *used;		/* of the signatures by hand */
 	struct conditions conditions;
-	bool any;		/* a function has what the condition asks for */
+	bool plain;		/* the condition asks for no values */
+	bool any;		/* a function has what it asks for */
 };
 
-/* Which stack that moves a call belongs to the reader finds, so its calls are judged there: by what
- * their entries have read, and nothing else is known of them then. */
-static bool is_asked_outside(const struct placed_probe *p)
+/* On stacks that a runtime makes another thread may run when the call ends, and so the records are
+ * all that tells of it. */
+static bool is_moved(const struct placed_probe *p)
 {
-	return p->planned->routines == ROUTINES_MOVED;
-}
-
-static bool may_ask_outside(const struct condition *c)
-{
-	return !c->needs && !c->at_exit;
+	return p->planned->routines != ROUTINES_C;
 }
 
 static int copy_condition(const struct condition *c, struct condition **ret)
@@ -140,7 +136,7 @@ static int copy_condition(const struct condition *c, struct condition **ret)
 static int read_of(struct choosing *c, const struct signature *s, const struct read_plan *plan,
 		   const struct condition *condition, struct placed_probe *probe)
 {
-	bool outside = condition && is_asked_outside(probe);
+	bool outside = condition && c->o->outside;
 	struct selection *sel = c->sel;
 	struct valued **at = vec_push(sel->valued, sel->nvalued, sel->valued_cap);
 	struct valued *v = at ? *at = calloc(1, sizeof(*v)) : NULL;
@@ -164,6 +160,15 @@ static bool has_room(const struct placed_probe *p)
 			       (routines == ROUTINES_MOVED && arch_host()->room_to_capture));
 }
 
+/* Why that cannot be asked of this function. */
+static int refuse(struct choosing *c, const struct selected *s, size_t i, const char *why)
+{
+	if (!c->conditions.why[0])
+		snprintf(c->conditions.why, sizeof(c->conditions.why), "-w: of %s, %s",
+			 s->names[i], why);
+	return -ENOENT;
+}
+
 /* Signatures are asked for the condition, too; but what -a shows is read for -a alone. */
 static int choose_known(struct choosing *c, const struct selected *s, size_t i,
 			const struct signature *signature, bool shown, bool when)
@@ -174,18 +179,17 @@ static int choose_known(struct choosing *c, const struct selected *s, size_t i,
 
 	if (shown)
 		reads_compile(signature, &c->o->compile, &plan);
-	/* On a stack that moves another thread may run when the call ends. */
-	if (s->probes[i].planned->routines == ROUTINES_MOVED && reads_kept(&plan))
+	if (is_moved(&s->probes[i]) && reads_kept(&plan))
 		plan.nops = plan.nentry;
 	if (when)
 		err = conditioned_compile(&c->conditions, s->names[i], selected_place(s, i),
 					  signature, &plan, &condition);
-	if (!err && when && is_asked_outside(&s->probes[i]) && !may_ask_outside(&condition)) {
-		snprintf(c->conditions.why, sizeof(c->conditions.why),
-			 "-w: of %s, whose stack moves, only arguments can be asked for",
-			 s->names[i]);
-		err = -ENOENT;
-	}
+	if (!err && when && is_moved(&s->probes[i]) && reads_kept(&plan))
+		err = refuse(c, s, i, "which may return in another thread, nothing is read at the "
+				      "return by what the entry has read");
+	else if (!err && when && plan.nops && !has_room(&s->probes[i]))
+		err = refuse(c, s, i, "whose calls have hardly any stack, no values are read: tid, "
+				      "depth, comm, duration and 1 in N can be asked for");
 	if (err == -ENOENT) {
 		s->probes[i].refusal = REFUSED_CONDITION;
 		return 0;
@@ -218,18 +222,18 @@ static int choose_one(struct choosing *c, const struct selected *s, size_t i)
 	struct signature signature;
 	int err = -ENOENT;
 
-	if (s->probes[i].refusal || selected_is_hidden(s, i))
+	if (s->probes[i].refusal || selected_is_hidden(s, i) || (!when && !has_room(&s->probes[i])))
 		return 0;
-	/* (Where no inject is left none judges the calls that are paired outside.) */
-	if (!has_room(&s->probes[i]) ||
-	    (when && c->o->left && is_asked_outside(&s->probes[i]))) {
-		s->probes[i].refusal = when ? REFUSED_CONDITION : REFUSED_NONE;
+	if (when && !c->o->outside && is_moved(&s->probes[i])) {
+		s->probes[i].refusal = REFUSED_CONDITION;
+		refuse(c, s, i, "calls are judged by inject as it reads what is recorded; "
+				"trace, slow and record do so");
 		return 0;
 	}
 	err = find_signature(c->o, s, i, c->used, &signature);
-	bool shown = !err;
+	bool shown = !err && has_room(&s->probes[i]);
 
-	if (err == -ENOENT && when) {
+	if (err == -ENOENT && when && !c->plain) {
 		asked.known = true;
 		err = find_signature(&asked, s, i, c->used, &signature);
 	}
@@ -243,14 +247,28 @@ static int choose_one(struct choosing *c, const struct selected *s, size_t i)
 	return err;
 }
 
+/* Then it is the same for all functions, and nothing has to be known of them. */
+static bool is_plain(const struct valued_options *o, const struct conditions *all)
+{
+	struct conditions conditions = *all;
+	struct read_plan plan = { .machine = arch_host()->machine };
+	struct condition condition;
+	bool ret = o->when && !conditioned_compile(&conditions, "", false, NULL, &plan, &condition);
+
+	fail_clear();
+	return ret;
+}
+
 int valued_choose(const struct valued_options *o, struct selection *sel)
 {
 	auto_free bool *used = calloc(o->nspecs + 1, sizeof(*used));
 	struct choosing c = { .o = o, .sel = sel, .used = used,
 			      .conditions = { .text = o->when, .mods = o->mods,
-					      .left = o->left, .tells_cpu = o->tells_cpu } };
+					      .left = o->left, .outside = o->outside,
+					      .tells_cpu = o->tells_cpu } };
 	int err = used ? 0 : -ENOMEM;
 
+	c.plain = is_plain(o, &c.conditions);
 	for (size_t i = 0; i < sel->n && !err && valued_any(o); i++)
 		for (size_t j = 0; j < sel->v[i].n && !err; j++)
 			err = choose_one(&c, &sel->v[i], j);

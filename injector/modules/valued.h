@@ -37,6 +37,7 @@ struct valued_options {
 	size_t npoints;
 	const struct modules *mods;	/* for that */
 	bool left;			/* no inject will be there */
+	bool outside;			/* all calls are recorded: inject judges them as it reads */
 	bool tells_cpu;			/* the process can tell which processor it runs on */
 	bool later;			/* what a signature by hand is of may come, or has come */
 };

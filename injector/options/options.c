@@ -8,7 +8,9 @@
 #include "injector/options/options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "injector/log/units.h"
@@ -318,6 +320,26 @@ bool options_reads(const struct options *o)
 struct about_filter options_filter(const struct options *o)
 {
 	return (struct about_filter){ o->min_duration, o->depth, o->when };
+}
+
+int options_terms(const struct options *o, const char *when, char **ret)
+{
+	size_t size = 0;
+	FILE *f;
+
+	*ret = NULL;
+	if (!when && !o->min_duration && !o->depth)
+		return 0;
+	f = open_memstream(ret, &size);
+	if (!f)
+		return fail(ENOMEM, "read the condition");
+	if (when)
+		fprintf(f, o->min_duration || o->depth ? "(%s)" : "%s", when);
+	if (o->min_duration)
+		fprintf(f, "%sduration >= %" PRIu64 "ns", when ? " && " : "", o->min_duration);
+	if (o->depth)
+		fprintf(f, "%sdepth <= %" PRIu64, when || o->min_duration ? " && " : "", o->depth);
+	return fclose(f) ? fail(ENOMEM, "read the condition") : 0;
 }
 
 struct valued_options options_valued(const struct options *o, bool later)

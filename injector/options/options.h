@@ -142,6 +142,9 @@ struct about_filter options_filter(const struct options *);
 /* Are values read of anything? */
 bool options_reads(const struct options *);
 struct valued_options options_valued(const struct options *, bool later);
+/* -t and -D as terms of a condition, with another one (NULL: none); NULL in *ret: nothing is asked.
+ * 0 or -ENOMEM. */
+int options_terms(const struct options *, const char *when, char **ret);
 #define DEFAULT_DIRECTORY "inject.data"
 #define DEFAULT_MAX_PAUSE 50000000ull
 /* Is a recording to be read, and no process? */

@@ -131,7 +131,7 @@ static int any_caller(void *ctx, const char *glob, struct condition_range *v, si
 
 int options_when(const char *text, const char **ret)
 {
-	const struct condition_names names = { any_caller, NULL };
+	const struct condition_names names = { any_caller, NULL, NULL };
 	struct read_plan plan = { 0 };
 	struct condition_error error;
 	struct condition condition;

@@ -124,14 +124,14 @@ void reader_free(struct reader *r)
 		struct lane *l = &r->lanes[i];
 
 		for (size_t j = 0; j < l->nstacks; j++)
-			free(l->stacks[j].calls);
+			calls_forget(r, &l->stacks[j]);
 		free(l->stacks);
 		free(l->capture);
 		free(l->callers);
 		threads_forget(l);
 	}
 	for (size_t i = 0; i < MAX_FIBERS; i++)
-		free(r->fibers[i].calls);
+		calls_forget(r, &r->fibers[i]);
 	free(r->lanes);
 	free(r->places);
 	free(r->heap);
@@ -234,6 +234,22 @@ static void reader_merge(struct reader *r)
 	r->reached = r->nheap ? MIN(r->heap[0]->tsc, r->now) : r->now;
 }
 
+/* A thread that has recorded nothing may have lived longer than all that have: then the fibers are
+ * not over yet by theirs. */
+static void end_target(struct reader *r)
+{
+	struct lane *l = r->lanes, *end = l + r->nrings;
+
+	while (l < end && l->claimed)
+		l++;
+	if (l == end)
+		return;
+	l->pid = l->tid = r->pid;
+	l->last = r->over;
+	calls_end_fibers(r, l);
+	calls_end(r, l);
+}
+
 static void end_pass(struct reader *r)
 {
 	for (uint32_t i = 0; i < r->nrings && !r->err; i++) {
@@ -242,6 +258,8 @@ static void end_pass(struct reader *r)
 		if (r->last && l->claimed && !l->ready)
 			lane_tell_lost(r, l, r->now);
 	}
+	if (r->last && r->over && !r->nheap && !r->err)
+		end_target(r);
 }
 
 int64_t reader_drain(struct reader *r, bool last,
@@ -260,6 +278,7 @@ int64_t reader_drain(struct reader *r, bool last,
 		r->err = switches_look(r);
 	reader_merge(r);
 	pending_look(r);
+	held_look(r);
 	end_pass(r);
 	if (r->mixture)
 		switches_settle(r);

@@ -13,78 +13,24 @@
 
 #include "plan/plan.h"
 
-static struct open_calls *current(struct reader *r, struct lane *l)
-{
-	return l->fiber ? &r->fibers[l->fiber_at] : &l->stacks[l->current];
-}
-
-/* What was read belongs to the record behind it, and to what that says of its function. */
-static bool has_values(const struct lane *l, enum event_kind kind, uint32_t func)
-{
-	return l->ncapture && l->captured == func &&
-		(kind == EVENT_ENTRY || kind == EVENT_EXIT || kind == EVENT_MARK);
-}
-
-/* As which function is it told? */
-static uint32_t told_as(const struct reader *r, uint32_t func)
-{
-	uint32_t as = r->funcs[func].as;
-
-	return as && as < r->nfuncs ? as : func;
-}
-
-static struct event event_of(const struct reader *r, const struct lane *l,
-			     enum event_kind kind, uint32_t func)
-{
-	bool values = has_values(l, kind, func);
-	bool called = l->called && l->callee == func &&
-		(kind == EVENT_ENTRY || kind == EVENT_MARK);
-
-	return (struct event){
-		.capture = values ? l->capture : NULL,
-		.ncapture = values ? (uint16_t)l->ncapture : 0,
-		.callers = called ? l->callers : NULL,
-		.ncallers = called ? l->ncallers : 0, .cut = called ? l->callers_cut : 0,
-		.tsc = l->last, .func = told_as(r, func), .pid = l->pid, .tid = l->tid,
-		.kind = (uint8_t)kind,
-		.thread = l->fiber ? NO_THREAD : l->thread,
-		.stack = l->fiber ? r->fibers[l->fiber_at].number :
-			 l->nstacks ? l->stacks[l->current].number : 0,
-	};
-}
-
-static void lane_deliver(struct reader *r, const struct event *e)
-{
-	if (r->err)
-		return;
-	r->delivered++;
-	if (r->mixture)
-		switches_before(r, e);
-	r->err = r->err ?: r->each(r->ctx, e);
-	if (r->mixture)
-		switches_after(r, e);
-}
-
-void calls_deliver(struct reader *r, struct lane *l, enum event_kind kind,
-		   uint32_t func, uint64_t lost)
-{
-	struct event e = event_of(r, l, kind, func);
-
-	e.lost = lost;
-	lane_deliver(r, &e);
-}
-
 /* End the innermost call. */
 static void lane_pop(struct reader *r, struct lane *l, enum event_kind kind)
 {
 	struct open_calls *s = current(r, l);
 	struct open_call *c = &s->calls[--s->n];
+	bool known = kind == EVENT_EXIT || kind == EVENT_UNWOUND;
 
 	s->ncopies -= c->copy != 0;
-	if (c->unwanted)
+	s->nheld -= c->held != NULL;
+	s->told = c->unwanted ? s->told : c->outer;
+	if (c->held && known && asked_passes(r, l, c, kind == EVENT_EXIT))
+		held_ended(r, l, c, kind);
+	else if (c->unwanted)
 		r->stats.events -= kind == EVENT_EXIT;
 	else
-		calls_deliver(r, l, kind, c->func, 0);
+		tell_one(r, l, kind, c->func, 0);
+	asked_lose(r, c->held && !known);
+	asked_forget(r, c);
 }
 
 /*
@@ -110,19 +56,28 @@ static bool lane_push(struct reader *r, struct lane *l, struct open_call call)
 	else
 		r->stats.damaged++;
 	s->ncopies += slot && call.copy;
+	if (slot && !call.unwanted)
+		held_not(s, slot);
+	if (slot && call.held) {
+		uint32_t *held = vec_push(s->held, s->nheld, s->held_cap);
+
+		if (held)
+			*held = (uint32_t)(s->n - 1);
+		asked_lose(r, !held);
+		if (!held)
+			asked_forget(r, slot);
+	}
 	return slot;
 }
 
 void calls_entry(struct reader *r, struct lane *l, struct open_call call)
 {
 	leave_deeper(r, l, call.depth);
-	call.unwanted = !values_pass(r, l, call.func);
-	if (call.unwanted) {
-		r->stats.calls--;
-		r->stats.events--;
-	}
-	if (lane_push(r, l, call) && !call.unwanted)
-		calls_deliver(r, l, EVENT_ENTRY, call.func, 0);
+	asked_entry(r, l, current(r, l), &call);
+	if (!lane_push(r, l, call))
+		asked_forget(r, &call);
+	else if (!call.unwanted)
+		tell_one(r, l, EVENT_ENTRY, call.func, 0);
 }
 
 /* It is among those that have been told as begun, which are around all others. */
@@ -136,7 +91,7 @@ static bool is_told(const struct open_calls *s, uint32_t func, uint64_t begin)
 
 void calls_begun(struct reader *r, struct lane *l, uint32_t func, uint64_t begin)
 {
-	struct event e = event_of(r, l, EVENT_ENTRY, func);
+	struct event e = tell_of(r, l, EVENT_ENTRY, func);
 
 	if (is_told(current(r, l), func, begin) ||
 	    !lane_push(r, l, (struct open_call){ .func = func, .begin = begin }))
@@ -144,7 +99,7 @@ void calls_begun(struct reader *r, struct lane *l, uint32_t func, uint64_t begin
 	r->stats.calls++;
 	r->stats.events++;
 	e.begin = begin;
-	lane_deliver(r, &e);
+	tell_event(r, &e);
 }
 
 /*
@@ -172,7 +127,7 @@ void calls_exit(struct reader *r, struct lane *l, struct open_call call)
 	if (r->funcs[call.func].asked)
 		r->stats.events--;
 	else
-		calls_deliver(r, l, EVENT_BEFORE, call.func, 0);
+		tell_one(r, l, EVENT_BEFORE, call.func, 0);
 	s->unseen -= s->unseen > 0;
 }
 
@@ -273,22 +228,31 @@ static void mark_copies(struct reader *r, struct lane *l, uint32_t func, uint32_
 static void mark_begun(struct reader *r, struct lane *l, uint32_t func, uint32_t at)
 {
 	const struct reader_func *f = &r->funcs[func];
-	bool begins = f->begins && at, told = begins || (!f->hidden && values_pass(r, l, func));
+	bool begins = f->begins && at;
+	bool told = begins || (!f->hidden && asked_mark(r, l, current(r, l), func));
 
 	r->stats.calls += told;
 	r->stats.events += told;
 	if (begins)
 		calls_entry(r, l, (struct open_call){ .func = func, .copy = func, .at = at });
 	else if (told)
-		calls_deliver(r, l, EVENT_MARK, func, 0);
+		tell_one(r, l, EVENT_MARK, func, 0);
 }
 
 static void end_current(struct reader *r, struct lane *l, enum event_kind kind)
 {
 	calls_remain(r, l, 0, kind);
-	calls_deliver(r, l, EVENT_STACK_END, 0, 0);
-	free(current(r, l)->calls);
+	tell_one(r, l, EVENT_STACK_END, 0, 0);
+	calls_forget(r, current(r, l));
 	*current(r, l) = (struct open_calls){ 0 };
+}
+
+void calls_forget(struct reader *r, struct open_calls *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		asked_forget(r, &s->calls[i]);
+	free(s->calls);
+	free(s->held);
 }
 
 /* Calls that never return, and are left now. */

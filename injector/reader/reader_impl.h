@@ -22,7 +22,10 @@ struct open_call {
 	uint32_t func;
 	uint32_t depth;		/* if has_depths() */
 	uint64_t begin;		/* of a call that was told when it had been open for some time */
-	bool unwanted;		/* it has not passed what is asked here, and is not told */
+	struct undecided *held;	/* it may pass what is asked here at its end; owned. NULL: that is
+				 * decided: */
+	bool unwanted;		/* it does not, and is not told */
+	uint32_t outer;		/* of one that is told: open_calls.told without it */
 	uint32_t copy;		/* of an inlined function: the id of the mark where it has begun;
 				 * 0: it is a call, of which the payload has a frame */
 	uint32_t at;		/* of a copy: EXT_MARK's place on the stack */
@@ -34,6 +37,9 @@ struct open_calls {
 	struct open_call *calls;
 	size_t n, cap;
 	size_t ncopies;		/* among these */
+	uint32_t told;		/* which is the innermost that is told, from 1 on; 0: none is */
+	uint32_t *held;		/* which of them are, the outermost first */
+	size_t nheld, held_cap;
 	uint64_t unseen;	/* open below those: begun before what a ring still
 				 * holds */
 	uint64_t used;		/* at last use, value of the lane's `switches`; a
@@ -146,6 +152,8 @@ struct reader {
 	struct read_plan **plans;
 	size_t nplans;
 	struct reads_state read;
+	size_t held;		/* bytes of calls that are */
+	uint64_t next_held;	/* look at them, monotonic ns */
 	struct mixture *mixture;	/* when threads have processors; NULL: not asked for */
 
 	/* Of the drain that runs. */
@@ -164,6 +172,11 @@ struct reader {
 static inline bool has_depths(uint32_t stack)
 {
 	return stack & STACK_SHARED && stack & STACK_GOROUTINE && stack < STACK_LEAVES;
+}
+
+static inline struct open_calls *current(struct reader *r, struct lane *l)
+{
+	return l->fiber ? &r->fibers[l->fiber_at] : &l->stacks[l->current];
 }
 
 /* reader_lane.c: from a ring to items. */
@@ -190,14 +203,45 @@ void values_take(struct reader *, struct lane *, const uint64_t *body, size_t n)
 void registers_take(struct reader *, struct lane *, const uint64_t *body, size_t n);
 void registers_read(struct reader *, struct lane *, uint32_t func, bool at_exit);
 void plans_forget(struct reader *);
-/* Does the call that begins pass what is asked of the function's calls here, by what was read of
- * it? */
-bool values_pass(struct reader *, struct lane *, uint32_t func);
+
+/* reader_asked.c: conditions that are asked here. */
+
+/* A call begins on that stack: is it unwanted, as far as is known by now, or held? */
+void asked_entry(struct reader *, const struct lane *, const struct open_calls *,
+		 struct open_call *);
+/* Does one pass of which only the entry is known? */
+bool asked_mark(struct reader *, const struct lane *, const struct open_calls *, uint32_t func);
+/* Does one that was held pass, at its end? */
+bool asked_passes(struct reader *, const struct lane *, const struct open_call *, bool returned);
+/* Will it, however it ends, for it has been open up to `now`? */
+bool asked_will_pass(struct reader *, const struct open_call *, uint64_t now);
+/* Has it been open for so many ticks? */
+bool asked_has_been(const struct open_call *, uint64_t now, uint64_t ticks);
+/* What is told of its begin. */
+void asked_told(const struct open_call *, struct event *begun);
+/* It is not held any more. */
+void asked_forget(struct reader *, struct open_call *);
+/* `lost`: the begin of a call was read in vain. */
+void asked_lose(struct reader *, bool lost);
+
+/* reader_tell.c: what is told. */
+
+/* An event of now on the current stack. */
+struct event tell_of(const struct reader *, const struct lane *, enum event_kind, uint32_t func);
+void tell_event(struct reader *, const struct event *);
+void tell_one(struct reader *, struct lane *, enum event_kind, uint32_t func, uint64_t lost);
+
+/* reader_held.c: calls that are held. */
+
+/* One that was has ended on the current stack, and passes. */
+void held_ended(struct reader *, struct lane *, struct open_call *, enum event_kind);
+/* One is told, within all that are. */
+void held_not(struct open_calls *, struct open_call *);
+/* Now and then, when all else is told: those that have been open for long, and will pass. */
+void held_look(struct reader *);
 
 /* reader_calls.c: from items to well-formed events. */
 
-void calls_deliver(struct reader *, struct lane *, enum event_kind, uint32_t func,
-		   uint64_t lost);
 void calls_entry(struct reader *, struct lane *, struct open_call);
 /* The same of one that has begun earlier, at `begin`, unless that is known. */
 void calls_begun(struct reader *, struct lane *, uint32_t func, uint64_t begin);
@@ -218,6 +262,8 @@ void calls_resume(struct reader *, struct lane *);
 void calls_end(struct reader *, struct lane *);
 /* So are the fibers of its process. */
 void calls_end_fibers(struct reader *, struct lane *);
+/* Nothing is told of those of a stack. */
+void calls_forget(struct reader *, struct open_calls *);
 
 /* reader_switches.c: where there is a mixture. */
 

@@ -336,7 +336,7 @@ static bool tell_lost(struct reader *r, struct lane *l, uint64_t lost)
 	if ((int64_t)more <= 0)
 		return false;
 	l->told_lost = lost;
-	calls_deliver(r, l, EVENT_LOST, 0, more);
+	tell_one(r, l, EVENT_LOST, 0, more);
 	return true;
 }
 
@@ -459,7 +459,7 @@ static void take_ext(struct reader *r, struct lane *l)
 		if (data >= r->nfuncs)
 			break;
 		r->stats.events++;
-		calls_deliver(r, l, EVENT_BEFORE, (uint32_t)data, 0);
+		tell_one(r, l, EVENT_BEFORE, (uint32_t)data, 0);
 		return;
 	case EXT_AFTER:
 		forget_said(l);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "values/condition.h"
 
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 
@@ -62,44 +61,6 @@ void registers_take(struct reader *r, struct lane *l, const uint64_t *body, size
 	l->nregisters = n;
 	l->registers_end = l->pos + 1 + nwords;
 	l->registers_at = l->at;
-}
-
-/* ---- conditions that are asked here ---------------------------------------- */
-
-/* The results of what stands before the record, as far as they are some. */
-static void recall(const struct lane *l, uint32_t func, struct reads_state *s)
-{
-	size_t n = l->captured == func ? l->ncapture : 0, at = 0;
-	struct read_result head;
-
-	memset(s->v, 0, sizeof(s->v));
-	s->used = 0;
-	memcpy(s->capture, l->capture, n);
-	for (; n - at >= sizeof(head); at = MIN(n, (at + head.n + 3) & ~(size_t)3)) {
-		memcpy(&head, s->capture + at, sizeof(head));
-		at += sizeof(head);
-		if (head.op >= READS_MAX || head.n > n - at)
-			return;
-		s->v[head.op].at = (uint16_t)at;
-		s->v[head.op].n = head.n;
-		s->v[head.op].status = head.status;
-		s->v[head.op].done = 1;
-		s->used = (uint16_t)(at + head.n);
-	}
-}
-
-bool values_pass(struct reader *r, struct lane *l, uint32_t func)
-{
-	const struct condition *c = r->funcs[func].asked;
-	struct condition_facts facts = { .random = (l->last ^ l->pos) * 0x9e3779b97f4a7c15ull };
-
-	if (!c)
-		return true;
-	facts.random ^= facts.random >> 32;
-	if (!has_memory(r, l))
-		return false;
-	recall(l, func, &r->read);
-	return condition_run(c, false, &r->read, &facts) == VERDICT_PASSES;
 }
 
 /* ---- plans ----------------------------------------------------------------- */

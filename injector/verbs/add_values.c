@@ -24,23 +24,9 @@ static int make_condition(struct add_values *a)
 {
 	const struct options *o = a->options;
 	const char *base = o->when ?: a->visit->notes.about.filter.when;
-	size_t size = 0;
-	FILE *f;
 
 	a->own = o->when || o->min_duration || o->depth;
-	if (!base && !a->own)
-		return 0;
-	f = open_memstream(&a->when, &size);
-	if (!f)
-		return fail(ENOMEM, "read the condition");
-	if (base)
-		fprintf(f, a->own && !(o->when && !o->min_duration && !o->depth) ? "(%s)" : "%s",
-			base);
-	if (o->min_duration)
-		fprintf(f, "%sduration >= %" PRIu64 "ns", base ? " && " : "", o->min_duration);
-	if (o->depth)
-		fprintf(f, "%sdepth <= %" PRIu64, base || o->min_duration ? " && " : "", o->depth);
-	return fclose(f) ? fail(ENOMEM, "read the condition") : 0;
+	return options_terms(o, base, &a->when);
 }
 
 static int check_room(const struct add_values *a)

@@ -79,11 +79,11 @@ static int remove_earlier(struct trace *t)
 	return err;
 }
 
-/* What is recorded is what the process has sifted; how long copies of inlined functions take, it
- * does not know. */
+/* What the process records by itself is what it has sifted; how long copies of inlined functions
+ * take it does not know. */
 static bool leaves_out(const struct options *o)
 {
-	return o->min_duration && (o->verb == VERB_RECORD || o->verb == VERB_START);
+	return o->min_duration && o->verb == VERB_START;
 }
 
 void trace_select(const struct trace *t, struct select_options *ret)
@@ -222,6 +222,8 @@ static int choose_values(struct trace *t)
 	if (o.when && !arch_host()->tells_cpu)
 		t->cpu_at = rseq_place(&t->target, &t->mods);
 	o.tells_cpu = trace_tells_cpu(t);
+	o.outside = trace_asks_outside(t);
+	o.when = t->when ?: o.when;
 	int err = valued_choose(&o, &t->sel);
 
 	if (!err && (options_by_value(t->opt) || t->opt->npoints))
@@ -253,21 +255,32 @@ static const struct way *trace_way(const struct options *o)
 	return way == &way_records && (o->when || long_only) ? &way_sifted : way;
 }
 
+/* How long copies of inlined functions take only the reader knows; and a call around one that the
+ * process would tell at its end would seem to be within it. */
+static bool copies_judged(const struct options *o)
+{
+	return o->inlined && o->min_duration && o->verb != VERB_START;
+}
+
 /* What the reader pairs is recorded, and the reader counts the times, or leaves out what is not
- * wanted; but a recording would have all of it. */
+ * wanted: before a recording as what a condition does. */
 static int record_unpaired(struct trace *t)
 {
 	const struct options *o = t->opt;
+	bool asks = t->sel.unpaired || copies_judged(o);
+	int err = 0;
 
-	if (t->sel.unpaired && (o->verb == VERB_RECORD || o->verb == VERB_START) &&
-	    (o->min_duration || o->depth))
+	if (t->sel.unpaired && o->verb == VERB_START && (o->min_duration || o->depth))
 		return fail(0, "%s: calls on stacks that a language's runtime makes are paired when "
-			       "they are read, so that all would be recorded; record them without "
-			       "it, and give it to replay or report",
+			       "they are read, so that all would be recorded; record leaves out "
+			       "what is not wanted, and so do replay and report",
 			    o->min_duration ? "-t" : "-D");
-	if (t->way->pairs || (t->way == &way_sifted && t->sel.unpaired))
+	if (asks && o->verb == VERB_RECORD && (o->min_duration || o->depth))
+		err = options_terms(o, o->when, &t->when);
+	/* (What start could not judge is refused.) */
+	if (t->way->pairs || (t->way == &way_sifted && asks && o->verb != VERB_START))
 		t->way = &way_records;
-	return 0;
+	return err;
 }
 
 /* 3. */
@@ -281,7 +294,7 @@ static int make_plans(struct trace *t)
 	t->way = trace_way(t->opt);
 	trace_select(t, &so);
 	int err = select_functions(&t->mods, &so, &t->sel);
-	if (!err && (t->sel.unpaired || t->off_cpu || t->sel.nhidden))
+	if (!err && (t->sel.unpaired || t->off_cpu || t->sel.nhidden || copies_judged(t->opt)))
 		err = record_unpaired(t);
 	say_progress_end();
 	if (!err)
@@ -456,6 +469,8 @@ static int make_reader(struct trace *t)
 	/* As a word; perhaps of something else, which costs little. */
 	if (!err && t->opt->when && strstr(t->opt->when, "comm"))
 		reader_name_threads(t->reader);
+	if (!err && trace_asks_outside(t))
+		reader_calibrate(t->reader);
 	if (!err && t->way == &way_sifted)
 		prepare_sieve(t->opt, t->inf.map.s, t->reader);
 	return !err && t->opt->verb == VERB_RECORD ? trace_describe(t) : err;

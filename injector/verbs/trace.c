@@ -117,6 +117,8 @@ static int prepare_growth(struct trace *t, struct follow *f)
 	};
 	t->grow.values.mods = &t->mods;
 	t->grow.values.tells_cpu = trace_tells_cpu(t);
+	t->grow.values.outside = trace_asks_outside(t);
+	t->grow.values.when = t->when ?: t->opt->when;
 	trace_select(t, &t->grow.select);
 	t->grow.select.later = true;
 	return grow_begin(&t->grow, &t->mods);
@@ -213,6 +215,7 @@ void trace_clear(struct trace *t)
 	live_clear(&t->live);
 	verify_clear(&t->before);
 	free(t->needs);
+	free(t->when);
 	islands_clear(&t->islands);
 	infection_clear(&t->inf);
 	select_clear(&t->sel);

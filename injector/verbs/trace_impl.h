@@ -29,6 +29,7 @@ struct trace {
 	struct modules mods;
 	struct selection sel;
 	const struct way *way;	/* to record */
+	char *when;		/* what is asked of calls, if that is more than -w; NULL */
 	struct islands islands;
 	struct arena_need *needs;
 	struct callers_tables callers;	/* of what is mapped, if callers are taken */
@@ -71,6 +72,12 @@ struct trace {
 int attach(struct trace *);
 /* What is asked for, as plans are made for it. */
 void trace_select(const struct trace *, struct select_options *ret);
+
+/* What the reader pairs it judges, too, and all else with it: all calls are recorded. */
+static inline bool trace_asks_outside(const struct trace *t)
+{
+	return (t->opt->when || t->when) && t->way != &way_sifted;
+}
 
 /* Can code of the process tell which processor it runs on? */
 static inline bool trace_tells_cpu(const struct trace *t)

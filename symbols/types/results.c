@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* results: a function of Go has any number of results, each of which is told as a parameter that
- * is variable. Several are members of one structure, which is nowhere in memory. */
+ * is variable. Several are members of one structure, which is nowhere in memory, and are called as
+ * those of a tuple of Rust's. */
 #include <dwarf.h>
+#include <stdio.h>
 
 #include "symbols/types/build.h"
 
@@ -30,14 +32,20 @@ bool results_add(struct building *b, Dwarf_Die *param, struct results *r)
 
 uint32_t results_type(struct building *b, const struct results *r)
 {
+	char name[24];
 	struct type t = { .kind = TYPE_STRUCT, .size = r->size, .n = (uint32_t)r->n,
 			  .first = (uint32_t)b->s->nmembers,
 			  .name = r->n > 1 ? signature_text(b->s, "(") : 0 };
 
 	if (r->n < 2)
 		return r->n ? r->v[0].type : 0;
-	for (size_t i = 0; i < r->n; i++)
-		if (!signature_member(b->s, &r->v[i]))
+	for (size_t i = 0; i < r->n; i++) {
+		struct member m = r->v[i];
+
+		snprintf(name, sizeof(name), "__%zu", i);
+		m.name = signature_text(b->s, name);
+		if (!signature_member(b->s, &m))
 			return 0;
+	}
 	return signature_type(b->s, &t);
 }

@@ -89,6 +89,27 @@ status 0 "$INJECT" list ./both -f outer --inlined --entry-only
 grep -q '	outer \[inlined]	.*inlined into host' trace.out || die "$(cat trace.out)"
 ! has_line 'not seen' trace.err || die "told of none: $(cat trace.err)"
 
+# Those that take long, in a trace and in a recording, with the calls around them and within them.
+cat >long.c <<'EOT'
+#include <unistd.h>
+volatile int to;
+__attribute__((noinline)) void work(int x) { to = x; if (x & 1) usleep(20000); to = x + 1; }
+static inline __attribute__((always_inline)) void inner(int x) { to = x; work(x); to = x + 1; }
+__attribute__((noinline)) void host(int x) { to = 7; to = 8; inner(x); to = 9; to = 10; }
+int main(void) { for (int i = 0; i < 6; i++) host(i); return 0; }
+EOT
+gcc -g -O2 -fno-optimize-sibling-calls -o long long.c
+for how in trace record; do
+	rm -rf long.out
+	json=(--json)
+	[ $how = trace ] || json=()
+	status 0 "$INJECT" $how -f inner -f work -f host --inlined -t 10ms -o long.out "${json[@]}" -- ./long
+	[ $how = trace ] || status 0 "$INJECT" replay --json long.out
+	[ $how = record ] || cp long.out trace.out
+	jq -es '[.[] | select(.type == "call")] | length >= 9 and all(.end == "return" and
+		.dur_ns >= 1e7 and .depth == { host: 0, inner: 1, work: 2 }[.func])' trace.out >/dev/null || die "$how -t: $(cat trace.out)"
+done
+
 # From a separate file, in a process.
 objcopy --only-keep-debug srv srv.debug
 strip --strip-debug srv

@@ -47,7 +47,7 @@ static int ranges(void *ctx, const char *glob, struct condition_range *v, size_t
 	return 0;
 }
 
-static const struct condition_names names = { ranges, NULL };
+static const struct condition_names names = { ranges, NULL, NULL };
 
 static void by_hand(const char *text)
 {
@@ -88,19 +88,24 @@ static bool begin(const char *expr)
 	return !err;
 }
 
+/* How long a call has been open when it is asked before its exit. */
+static uint64_t open_ns;
+
 /* The entry's verdict, and at the exit with `result` that one's. */
 static void expect(const char *expr, enum verdict entry, uint64_t result, enum verdict exit)
 {
 	static struct reads_state s;
 	enum verdict got, at_exit;
+	struct condition_facts begun = facts;
 
+	begun.duration_ns = open_ns;
 	for (int i = 0; i < 2; i++) {
 		shown = i;
 		if (!begin(expr))
 			return;
 		memset(&s, 0, sizeof(s));
 		reads_run(&plan, false, &regs, &memory, &s);
-		got = condition_run(&condition, false, &s, &facts);
+		got = condition_run(&condition, false, &s, &begun);
 		regs.general[RAX] = result;
 		reads_run(&plan, true, &regs, &memory, &s);
 		at_exit = condition_run(&condition, true, &s, &facts);

@@ -4,17 +4,6 @@
 
 enum { G0 = 7, G1 = 8 };	/* stacks: a thread's own, a goroutine's */
 
-static uint64_t number(uint32_t g) { return STACK_SHARED | STACK_GOROUTINE | g; }
-
-/* What is recorded on a goroutine's stack has its depth with it. */
-static void put_deep(struct world *w, uint32_t i, unsigned kind, uint64_t func, uint64_t t,
-		     uint64_t depth)
-{
-	w->cur[i][1] = depth << 2;
-	w->cur[i][0] = world_word(w, kind, func, t);
-	w->cur[i] += 2;
-}
-
 static void begin(struct world *w, uint32_t nrings)
 {
 	world_make(w, nrings, 4);
@@ -60,11 +49,11 @@ static void test_goexit(void)
 	struct world w;
 
 	begin(&w, 2);
-	world_ext(&w, 0, EXT_STACK, number(G1), 1);
+	world_ext(&w, 0, EXT_STACK, goroutine(G1), 1);
 	put_deep(&w, 0, REC_ENTRY, ACCEPT, 2, 16);
 	put_deep(&w, 0, REC_ENTRY, READ, 3, 64);
 	world_ext(&w, 0, EXT_MARK, GOEXIT, 4);
-	world_ext(&w, 1, EXT_STACK, number(G1), 5);
+	world_ext(&w, 1, EXT_STACK, goroutine(G1), 5);
 	put_deep(&w, 1, REC_ENTRY, WAIT, 6, 32);
 	put_deep(&w, 1, REC_EXIT, WAIT, 7, 32);
 	CHECK_SAID(&w, "g8+accept g8+read g8.goexit1 g8!read g8!accept g8end g8+wait g8-wait");
@@ -77,7 +66,7 @@ static void test_exit_thread(void)
 	struct world w;
 
 	begin(&w, 1);
-	world_ext(&w, 0, EXT_STACK, number(G0), 1);
+	world_ext(&w, 0, EXT_STACK, goroutine(G0), 1);
 	put_deep(&w, 0, REC_ENTRY, ACCEPT, 2, 16);
 	world_ext(&w, 0, EXT_MARK, EXIT_THREAD, 3);
 	CHECK_SAID(&w, "g7+accept g7.exitThread.abi0 g7!accept g7end");
@@ -90,16 +79,16 @@ static void test_gogo(void)
 	struct world w;
 
 	begin(&w, 1);
-	world_ext(&w, 0, EXT_STACK, number(G0), 1);
+	world_ext(&w, 0, EXT_STACK, goroutine(G0), 1);
 	put_deep(&w, 0, REC_ENTRY, ACCEPT, 2, 16);
 	put_deep(&w, 0, REC_ENTRY, SCHEDULE, 3, 64);
 	put_deep(&w, 0, REC_ENTRY, EXECUTE, 4, 128);
 	world_ext(&w, 0, EXT_MARK, GOGOS, 5);
 	world_ext(&w, 0, EXT_MARK, GOGO, 6);
-	world_ext(&w, 0, EXT_STACK, number(G1), 7);
+	world_ext(&w, 0, EXT_STACK, goroutine(G1), 7);
 	put_deep(&w, 0, REC_ENTRY, READ, 8, 16);
 	put_deep(&w, 0, REC_EXIT, READ, 9, 16);
-	world_ext(&w, 0, EXT_STACK, number(G0), 10);
+	world_ext(&w, 0, EXT_STACK, goroutine(G0), 10);
 	put_deep(&w, 0, REC_EXIT, ACCEPT, 11, 16);
 	CHECK_SAID(&w, "g7+accept g7+schedule g7+execute g7.gogos g7.gogo.abi0 g7!execute "
 		       "g7!schedule g8+read g8-read g7-accept");

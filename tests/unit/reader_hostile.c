@@ -6,6 +6,7 @@
  * Seeds are printed; READER_SEED=n runs one.
  */
 #include "tests/unit/reader_judge.h"
+#include "values/condition_compile.h"
 
 enum { ROUNDS = 300, RINGS = 4, DRAINS = 12 };
 
@@ -94,6 +95,26 @@ static void disturb(struct world *w)
 	}
 }
 
+/* Conditions that the reader asks: some are decided at the entry, some at the end, some between. */
+static void ask(struct world *w)
+{
+	static const char *const texts[] = {
+		"duration > 1ns", "depth == 2 || duration > 1us && duration < 60m",
+		"1 in 2 && duration > 10ms", "tid > 1 || comm == \"x\"",
+	};
+	static struct condition asked[ARRAY_SIZE(texts)];
+	static struct reader_func funcs[NFUNCS];
+	struct read_plan plan = { 0 };
+
+	memcpy(funcs, world_funcs, sizeof(funcs));
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		CHECK_EQ(condition_compile(texts[i], NULL, &plan, NULL, &asked[i], NULL), 0);
+	for (size_t i = 0; i < NFUNCS; i++)
+		if (i % 5 < ARRAY_SIZE(texts))
+			funcs[i].asked = &asked[i % 5];
+	reader_name(w->reader, funcs, NFUNCS);
+}
+
 static void round_of(uint64_t seed)
 {
 	struct frames_options options = { .min_ns = seed % 3 ? 0 : 100 };
@@ -105,6 +126,8 @@ static void round_of(uint64_t seed)
 	state = seed * 0x9e3779b97f4a7c15ull + 1;
 	world_make(&w, RINGS, 4);
 	world_read(&w, seed % 2 ? getpid() : 0);
+	if (seed / 2 % 2)
+		ask(&w);
 	CHECK_EQ(frames_new(reader_clock(w.reader), reader_now(), world_funcs, &options,
 			    &judge_sink, &frames), 0);
 	for (int i = 0; i < DRAINS; i++) {

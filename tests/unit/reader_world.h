@@ -228,4 +228,16 @@ static inline const char *world_drain(struct world *w, bool last)
 	} \
 } while (0)
 
+/* The name of a goroutine's stack. */
+static inline uint64_t goroutine(uint32_t g) { return STACK_SHARED | STACK_GOROUTINE | g; }
+
+/* What is recorded on a goroutine's stack has its depth with it. */
+static inline void put_deep(struct world *w, uint32_t i, unsigned kind, uint64_t func, uint64_t t,
+			    uint64_t depth)
+{
+	w->cur[i][1] = depth << 2;
+	w->cur[i][0] = world_word(w, kind, func, t);
+	w->cur[i] += 2;
+}
+
 #endif

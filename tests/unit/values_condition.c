@@ -86,6 +86,21 @@ static void of_facts(void)
 	expect("duration / 2 > 5ms && 1m > duration", VERDICT_OPEN, 0, VERDICT_FAILS);
 	expect("duration >= 10000us && tid == 77", VERDICT_OPEN, 0, VERDICT_PASSES);
 	expect("duration >= 10000us && tid == 78", VERDICT_FAILS, 0, VERDICT_FAILS);
+	/* Once it has been open for so long it is certain what comes of some. */
+	for (open_ns = 999; open_ns <= 1001; open_ns++) {
+		bool more = open_ns > 1000, enough = open_ns >= 1000;
+		enum verdict at_least = enough ? VERDICT_PASSES : VERDICT_OPEN;
+
+		expect("duration > 1us", more ? VERDICT_PASSES : VERDICT_OPEN, 0, VERDICT_PASSES);
+		expect("duration >= 1us", at_least, 0, VERDICT_PASSES);
+		expect("duration != 1us", more ? VERDICT_PASSES : VERDICT_OPEN, 0, VERDICT_PASSES);
+		expect("duration < 1us", enough ? VERDICT_FAILS : VERDICT_OPEN, 0, VERDICT_FAILS);
+		expect("duration <= 1us", more ? VERDICT_FAILS : VERDICT_OPEN, 0, VERDICT_FAILS);
+		expect("duration == 1us", more ? VERDICT_FAILS : VERDICT_OPEN, 0, VERDICT_FAILS);
+		expect("!(duration < 1us) && duration < 1m", VERDICT_OPEN, 0, VERDICT_PASSES);
+		expect("duration >= 1us || retval == 5", at_least, 5, VERDICT_PASSES);
+	}
+	open_ns = 0;
 	passes("tid == 77 && args.tid == 5 && arg1 == 5");
 	passes("pid == 70 && cpu == 3 && depth < 3 && depth");
 	wrong("tid == -1", -EINVAL, 4, "this is never below 0");

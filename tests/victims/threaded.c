@@ -17,7 +17,8 @@
 "20" n ":\n" NEXT
 
 /* Without a list it tells where its fragments are. Where it is left there is no room for a jump,
- * but in other fragments. */
+ * but in other fragments. (What is added makes of it a jump to far below the program: above, a heap
+ * may be in the way.) */
 uint64_t threaded_run(void *const *list, uint64_t x);
 
 __asm__(
@@ -46,7 +47,7 @@ FRAGMENT("2",
 "	ret\n"
 "203:\n"
 FRAGMENT("4",
-"	add $12345, %rax\n"
+"	add $0x30d0, %rax\n"
 "	rol $3, %rax\n")
 "	.cfi_endproc\n"
 "	.size threaded_run, . - threaded_run\n"
@@ -87,7 +88,7 @@ static uint64_t expect(const struct word *w, uint64_t x)
 			x *= 1103515245;
 			break;
 		case 2:
-			x += 12345;
+			x += 0x30d0;
 			x = x << 3 | x >> 61;
 		}
 	return x;

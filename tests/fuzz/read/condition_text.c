@@ -58,7 +58,7 @@ static void declare(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct condition_names names = { ranges, NULL };
+	static const struct condition_names names = { ranges, NULL, NULL };
 	char expr[TEXT_MOST + 1], lines[2 * TEXT_MOST + 16];
 	struct condition_error e;
 	struct read_plan plan, before;
