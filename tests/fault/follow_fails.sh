@@ -22,9 +22,11 @@ follows()
 		--max-pause 10s "$@"
 }
 
+# In which the next program has begun, too, and is traced.
+time=$((300 * ${PATIENCE:-1}))ms
 forks() { TELL=fork,reap follows "$@" forker 'fork_*' -d 0.03 --follow-fork; }
-execs() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d 0.3 --follow-exec; }
-both() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d 0.3 --follow-exec --follow-fork; }
+execs() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d $time --follow-exec; }
+both() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d $time --follow-exec --follow-fork; }
 
 forks 311 fail
 execs 611 fail

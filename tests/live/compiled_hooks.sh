@@ -56,17 +56,19 @@ gmon()
 # -pg: the program itself counts, and says so when it ends.
 profiled()
 {
-	local want
+	local want counts=yes
 
 	victim "compiled/$variant-hooked"
 	run >/dev/null
 	end_victim
+	# On arm64 clang 14 does not tell mcount what calls it: nothing is counted.
+	[ "$variant $(uname -m)" = "clang_pg aarch64" ] && counts=
 	want=$(gmon)
-	[ "$(wc -l <<<"$want")" = 8 ] || die "$variant: gmon.out says $want"
+	[ -z "$counts" ] || [ "$(wc -l <<<"$want")" = 8 ] || die "$variant: gmon.out says $want"
 	victim "compiled/$variant-hooked"
 	run_traced >/dev/null
 	end_victim
-	[ "$(gmon)" = "$want" ] || die "$variant: gmon.out has $(gmon), not $want"
+	[ -z "$counts" ] || [ "$(gmon)" = "$want" ] || die "$variant: gmon.out has $(gmon), not $want"
 }
 
 # hooks see as much as without probes, and as many calls as we do.
@@ -174,4 +176,6 @@ for file in "$VICTIMS"/compiled/*-hooked; do
 	esac
 	n=$((n + 1))
 done
-[ $n -ge 5 ] || skip "no compiler made the programs ($n)"
+# On arm64 there is no call before all else (fentry), and a cross compiler has nothing of XRay's.
+[ "$(uname -m)" = x86_64 ] && least=5 || least=4
+[ "$n" -ge "$least" ] || skip "no compiler made the programs ($n)"

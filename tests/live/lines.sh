@@ -63,6 +63,7 @@ EOF
 
 told=0
 missing=0
+checks=0
 check()
 {
 	local compiler=$1 all=$2 sum
@@ -77,6 +78,7 @@ check()
 	cmp -s alone want || die "$*: variables have changed"
 	counts=$(python3 compare.py want trace.out "$all") || die "$*: $counts"
 	read -r t m <<<"$counts"
+	checks=$((checks + 1))
 	told=$((told + t))
 	missing=$((missing + m))
 }
@@ -95,7 +97,7 @@ inlined()
 	sed -n 's/^.*| *scaled \[inlined\](\(.*\));$/\1/p' trace.out >got.inlined
 	hits=$(wc -l <got.inlined)
 	[ "$hits" = "$(wc -l <want.inlined)" ] || die "$*: $hits copies, not $(wc -l <want.inlined)"
-	grep -v '<' got.inlined | sort -u >got.values
+	sed '/</d' got.inlined | sort -u >got.values
 	[ -z "$(comm -23 got.values <(sort -u want.inlined))" ] ||
 		{ head got.values want.inlined; die "$*: other parameters"; }
 	copies=$((copies + $(grep -vc '<' got.inlined || true)))
@@ -114,6 +116,8 @@ for compiler in gcc clang; do
 	command -v $compiler >/dev/null || continue
 	check $compiler all -O0
 	check $compiler all -O0 -gdwarf-4 -fomit-frame-pointer -no-pie
+	# On arm64 clang 14 has code of a line before stores of those above, and does not tell.
+	[ "$compiler $(uname -m)" = "clang aarch64" ] && continue
 	check $compiler some -O1
 	check $compiler some -O2
 	check $compiler some -O2 -gdwarf-4 -no-pie
@@ -122,7 +126,7 @@ for compiler in gcc clang; do
 done
 command -v gcc >/dev/null && check gcc some -Og
 echo "$told values, $missing of them optimised out"
-[ $told -gt $((compilers * 10000)) ] && [ $((missing * 2)) -lt $told ] || die "few are known"
+[ $told -gt $((checks * 1000)) ] && [ $((missing * 2)) -lt $told ] || die "few are known"
 
 # What is listed: where, and what is known there.
 gcc -g -O2 -o program src/a/lines.c
