@@ -1,11 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# run-tests.sh BUILD TEST...: tests/run in the guest, where all is some ten times as slow. What
-# tests leave behind is memory of the guest's, for the folder that is shared knows no sockets.
+# run-tests.sh BUILD TEST...: tests/run in the guest, where all is some ten times as slow. BUILD is
+# copied into memory of the guest's first: what lies in the folder that is shared is read anew, and
+# its code translated anew, each time that it runs; and the folder knows no sockets.
 set -eu
 cd "$(dirname "$0")/../.."
-mkdir -p "$1/run"
-mount -t tmpfs run "$1/run"
+memory=$(mktemp -d)
+mount -t tmpfs build "$memory"
+tar -C "$1" --exclude='*.[od]' --exclude=go-cache --exclude=./run -cf - . | tar -C "$memory" -xf -
+mount --bind "$memory" "$1"
 # Recipes are sought beside the directory that inject is in.
 [ -e "$1/../share" ] || ln -s "$(realpath --relative-to="$1/.." share)" "$1/../share"
 PATIENCE=${PATIENCE:-10} JOBS=${JOBS:-2} exec tests/run "$@"
