@@ -128,6 +128,8 @@ struct x86_opcode {
 	bool modrm;
 	bool picky;		/* not every ModRM is legal */
 	bool by_rex;		/* REX.W makes the immediate larger */
+	bool nop;		/* it does nothing, but with a REX that makes it another one, a
+				 * prefix, or most ModRMs */
 	uint8_t kind;		/* enum insn_kind */
 };
 

@@ -199,10 +199,11 @@ bool x86_opcode_kind(unsigned int map, unsigned int op, struct x86_opcode *ret)
 	ret->kind = map == X86_MAP_0F ? two_byte_kinds[op] : one_byte_kinds[op];
 	switch (OPCODE(map, op)) {
 	case OPCODE(X86_MAP_ONE, 0x63):		/* see plain_flags */
-	case OPCODE(X86_MAP_ONE, 0x90):
 	case OPCODE(X86_MAP_0F, 0x1e):
-	case OPCODE(X86_MAP_0F, 0x1f):
 		return false;
+	case OPCODE(X86_MAP_ONE, 0x90):		/* see x86_is_nop */
+	case OPCODE(X86_MAP_0F, 0x1f):
+		return ret->nop = true;
 	default:
 		return ret->kind <= INSN_CALL || ret->kind == INSN_RETURN;
 	}

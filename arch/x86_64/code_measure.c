@@ -16,6 +16,7 @@ enum {
 	IMM = 7,		/* size of the immediate */
 	MODRM = 8,
 	KIND = 7 << 4,		/* enum insn_kind, in its place: see kind_of */
+	NOP = 1 << 7,
 	/* What must not be there, if it is to be regular: */
 	PREFIX = 1 << 8,
 	REX = 1 << 9,
@@ -24,6 +25,7 @@ enum {
 	OF_GROUP = 1 << 12,
 	ANYTHING = 1 << 13,	/* it never is */
 	LEADS = 1 << 14,	/* its immediate says where it leads */
+	OF_NOP = 1 << 15,	/* as the other OF_ bits */
 	TAILS = 8 * 256,
 };
 
@@ -81,7 +83,8 @@ static inline bool measure_regular(const uint8_t *p, raddr_t pc, struct insn *re
 	if (has & LEADS)
 		dest = pc + size + (raddr_t)x86_signed(p + at, has & IMM);
 	*ret = (struct insn){ .pc = pc, .dest = dest, .ref = ref, .size = size,
-			      .kind = kind_of(has), .flags = pcrel ? INSN_PCREL : 0 };
+			      .kind = kind_of(has),
+			      .flags = (pcrel ? INSN_PCREL : 0) | (has & NOP ? INSN_NOP : 0) };
 	return true;
 }
 
@@ -116,34 +119,44 @@ static unsigned int describe(unsigned int map, unsigned int op)
 	if (!x86_opcode_parts(map, op, &o) || !x86_opcode_kind(map, op, &o))
 		return ANYTHING;
 	return o.imm_size | (o.modrm ? MODRM : 0) | (unsigned int)o.kind << 4 |
-		(o.picky ? odd_of(op) : 0) | (o.by_rex ? REX : 0) |
-		(o.kind || o.imm_size > 1 ? PREFIX : 0) |
+		(o.picky ? odd_of(op) : 0) | (o.nop ? NOP | (o.modrm ? OF_NOP : 0) : 0) |
+		(o.by_rex || (o.nop && !o.modrm) ? REX : 0) |
+		(o.kind || o.imm_size > 1 || o.nop ? PREFIX : 0) |
 		(o.kind && o.kind != INSN_RETURN ? LEADS : 0);
 }
 
 /* Is this what the opcode's description says, for this ModRM? */
-static bool is_plain(unsigned int op, unsigned int modrm)
+static bool is_plain(const uint8_t *code, uint16_t flags)
 {
-	uint8_t code[X86_LOOKAHEAD] = { op, modrm };
 	struct x86_form f;
 	struct insn in;
 
-	if (x86_parse(code, sizeof(code), &f))
+	if (x86_parse(code, X86_LOOKAHEAD, &f))
 		return false;
 	x86_classify(code, &f, 0, &in);
-	return in.kind == INSN_PLAIN && !(in.flags & ~INSN_PCREL);
+	return in.kind == INSN_PLAIN && (in.flags & ~INSN_PCREL) == flags;
+}
+
+static unsigned int odd_for(unsigned int modrm)
+{
+	static const uint8_t picky[] = { 0x8d, 0xc6, 0xc7, 0xfe, 0xff };
+	const uint8_t nop[X86_LOOKAHEAD] = { 0x0f, 0x1f, modrm };
+	unsigned int ret = ANYTHING | (is_plain(nop, INSN_NOP) ? 0 : OF_NOP);
+
+	for (size_t k = 0; k < ARRAY_SIZE(picky); k++) {
+		const uint8_t code[X86_LOOKAHEAD] = { picky[k], modrm };
+
+		ret |= is_plain(code, 0) ? 0 : odd_of(picky[k]);
+	}
+	return ret;
 }
 
 __attribute__((constructor)) static void fill_tables(void)
 {
-	static const uint8_t picky[] = { 0x8d, 0xc6, 0xc7, 0xfe, 0xff };
-
 	for (unsigned int i = 0; i < 256; i++) {
 		opcodes[X86_MAP_ONE][i] = describe(X86_MAP_ONE, i);
 		opcodes[X86_MAP_0F][i] = describe(X86_MAP_0F, i);
-		odd[i] = ANYTHING;
-		for (size_t k = 0; k < ARRAY_SIZE(picky); k++)
-			odd[i] |= is_plain(picky[k], i) ? 0 : odd_of(picky[k]);
+		odd[i] = odd_for(i);
 		for (unsigned int sib = 0; sib < TAILS / 256; sib++)
 			tails[sib << 8 | i] = x86_modrm_size(i, sib);
 	}
