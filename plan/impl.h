@@ -114,7 +114,9 @@ struct pick;
 struct body_room {
 	struct step *steps;
 	struct range *pieces;
-	size_t steps_cap, pieces_cap;
+	uint32_t *at;		/* by BODY_STRIDE bytes of all pieces, one behind the other: the
+				 * last step that begins there, if one does; else anything */
+	size_t steps_cap, pieces_cap, at_cap;
 };
 
 struct plan_impl {
@@ -188,6 +190,8 @@ bool ground_comes_to(const struct plan_impl *, const struct insn *);
 /* By step: is it a target? */
 void ground_mark_led(const struct plan_impl *, const struct step *, size_t n, uint32_t *ret);
 bool ground_all(const struct plan_impl *, enum layer, raddr_t, size_t n);
+/* The first from `a` on that has the bit; `end`: none before that has. */
+raddr_t ground_next(const struct plan_impl *, enum layer, raddr_t a, raddr_t end);
 void ground_take(struct plan_impl *, raddr_t, size_t n);
 void ground_release(struct plan_impl *, raddr_t, size_t n);
 /* One more place where control may arrive: padding behind it is not dead. */
@@ -303,7 +307,16 @@ void body_set_place(struct body *, raddr_t);
 /* body_steps.c */
 void body_clear(struct body *);
 void body_room_free(struct body_room *);
-bool body_has(const struct body *, raddr_t);
+static inline bool body_has(const struct body *b, raddr_t a)
+{
+	for (size_t i = 0; i < b->npieces; i++)
+		if (range_has(b->pieces[i], a))
+			return true;
+	return false;
+}
+enum { BODY_STRIDE = 16 };
+/* Room in `at` for the steps of this piece, from its first byte on. NULL: there is no memory. */
+uint32_t *body_places(struct body *, size_t piece);
 /* The step there; nsteps: none begins there. */
 size_t body_step(const struct body *, raddr_t);
 /* A jump to here would pass the entry's jump again: iterations would be counted

@@ -60,6 +60,10 @@ static int read_piece(struct body *b, size_t piece)
 		body_doubt(b, REFUSED_UNREADABLE);
 		return 0;
 	}
+	uint32_t *places = body_places(b, piece);
+
+	if (!places)
+		return -ENOMEM;
 	for (raddr_t pc = r.start, size; pc < r.end; pc += size, p += size, left -= size) {
 		if (b->nsteps == b->room.steps_cap &&
 		    base_grow((void **)&b->room.steps, &b->room.steps_cap, sizeof(*b->steps)))
@@ -90,7 +94,7 @@ static int read_piece(struct body *b, size_t piece)
 		if (in->kind != INSN_PLAIN && !s->ends)
 			read_way(b, r, p, s);
 		b->exclusive |= s->commits = in->flags & INSN_COMMITS;
-		b->nsteps++;
+		places[(pc - r.start) / BODY_STRIDE] = (uint32_t)b->nsteps++;
 		size = in->size;
 	}
 	return 0;

@@ -1,28 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /* body_steps: the pieces and the steps that a body has so far. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "plan/impl.h"
 
-bool body_has(const struct body *b, raddr_t a)
+static size_t strides(struct range r)
 {
-	for (size_t i = 0; i < b->npieces; i++)
-		if (range_has(b->pieces[i], a))
-			return true;
-	return false;
+	return range_size(r) / BODY_STRIDE + 1;
 }
 
-/* Steps are sorted by piece, and by address in each. */
+uint32_t *body_places(struct body *b, size_t piece)
+{
+	struct body_room *r = &b->room;
+	size_t before = 0, had = r->at_cap;
+
+	for (size_t i = 0; i < piece; i++)
+		before += strides(b->pieces[i]);
+	while (r->at_cap < before + strides(b->pieces[piece]))
+		if (base_grow((void **)&r->at, &r->at_cap, sizeof(*r->at)))
+			return NULL;
+	if (had < r->at_cap)
+		memset(r->at + had, 0, (r->at_cap - had) * sizeof(*r->at));
+	return r->at + before;
+}
+
+/* In this piece, of whose strides `before` are those of others. */
+static size_t step_in(const struct body *b, size_t piece, size_t before, raddr_t a)
+{
+	size_t k = before + (a - b->pieces[piece].start) / BODY_STRIDE;
+	size_t i = k < b->room.at_cap ? b->room.at[k] : b->nsteps;
+
+	/* If it is of another piece, or of an earlier body, no step begins there. */
+	for (size_t n = 0; n < BODY_STRIDE && i < b->nsteps; n++, i--)
+		if (b->steps[i].insn.pc == a && b->steps[i].piece == piece)
+			return i;
+	return b->nsteps;
+}
+
 size_t body_step(const struct body *b, raddr_t a)
 {
-	for (size_t n = 0; n < b->npieces; n++) {
-		if (!range_has(b->pieces[n], a))
-			continue;
-		size_t at = vec_prefix(b->nsteps, i, b->steps[i].piece < n ||
-				       (b->steps[i].piece == n && b->steps[i].insn.pc < a));
+	size_t before = 0;
 
-		return at < b->nsteps && b->steps[at].insn.pc == a ? at : b->nsteps;
-	}
+	for (size_t n = 0; n < b->npieces; before += strides(b->pieces[n++]))
+		if (range_has(b->pieces[n], a))
+			return step_in(b, n, before, a);
 	return b->nsteps;
 }
 
@@ -87,6 +110,7 @@ void body_room_free(struct body_room *r)
 {
 	free(r->steps);
 	free(r->pieces);
+	free(r->at);
 	*r = (struct body_room){ 0 };
 }
 
