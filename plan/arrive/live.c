@@ -39,10 +39,13 @@ static bool may_be_data(const struct body *b, raddr_t a)
 /* Does anything lead there but jumps and branches that a reading of this function finds? */
 static bool is_led_otherwise(const struct body *b, const struct insn *in)
 {
-	size_t edge = ground_edge(b->impl, in->pc);
+	const struct plan_impl *p = b->impl;
 
-	return ground_leads_to(b->impl, LAYER_FIXED, in) ||
-		(edge < b->impl->nedges && b->impl->edges[edge].to - in->pc <= 1);
+	if (ground_leads_to(p, LAYER_FIXED, in))
+		return true;
+	size_t edge = ground_edge(p, in->pc);
+
+	return edge < p->nedges && p->edges[edge].to - in->pc <= 1;
 }
 
 /* The step to which control comes there, or behind its prefix. */

@@ -309,14 +309,15 @@ raddr_t window_hole(const struct body *b, raddr_t from)
 {
 	const struct arch *arch = b->impl->arch;
 	raddr_t next = from + arch->short_size;
-	raddr_t reach = (raddr_t)arch->short_reach;
+	raddr_t reach = (raddr_t)arch->short_reach, end = next + reach + 1;
+	raddr_t a = next > reach ? next - reach : 0;
 
-	for (raddr_t a = next > reach ? next - reach : 0; a <= next + reach;
-	     a += arch->align)
-		if (ground_any(b->impl, LAYER_DEAD, a, 1) &&
-		    a % arch->align == 0 && may_hole(b, a) &&
+	while ((a = ground_next(b->impl, LAYER_DEAD, a, end)) < end) {
+		if (a % arch->align == 0 && may_hole(b, a) &&
 		    dead_behind(b, a, arch->jump_size) == arch->jump_size &&
 		    !crosses_page(a, arch->jump_size))
 			return a;
+		a++;
+	}
 	return 0;
 }

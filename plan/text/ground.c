@@ -118,6 +118,26 @@ bool ground_all(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 	return !ground_find(p, l, a, n, false);
 }
 
+raddr_t ground_next(const struct plan_impl *p, enum layer l, raddr_t a, raddr_t end)
+{
+	while (a < end) {
+		const struct ground *g = ground_at(p, a);
+
+		/* Between texts there is nothing, byte by byte. */
+		if (!g) {
+			a++;
+			continue;
+		}
+		uint64_t at = a - g->text->range.start;
+		uint64_t word = layer_word(g, l, at / 64) >> at % 64;
+
+		if (word)
+			return MIN(a + (raddr_t)__builtin_ctzll(word), end);
+		a = MIN(a + 64 - at % 64, g->text->range.end);
+	}
+	return end;
+}
+
 void ground_take(struct plan_impl *p, raddr_t a, size_t n)
 {
 	const struct ground *g = ground_at(p, a);
