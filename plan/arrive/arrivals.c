@@ -55,6 +55,13 @@ static bool is_of_data(const struct plan_impl *p, raddr_t a)
 		(a >= p->texts.end && !symbols_holds(p->symbols, a));
 }
 
+/* A distance that stands in data, and is added to other data? All data tell what that is one to. */
+static bool is_from_data(const struct plan_impl *p, const struct value *v)
+{
+	return v->kind == VALUE_PLACE && v->width == 4 && v->scale == 1 && v->table != v->number &&
+		is_of_data(p, v->number) && (!v->table || symbols_is_tabled(p->symbols, v->table));
+}
+
 /* If that distance is one to code, data has it: see words.c. */
 static int base_later(struct plan_impl *p, raddr_t pc, raddr_t base)
 {
@@ -98,7 +105,7 @@ static int judge_value(struct plan_impl *p, raddr_t pc, const struct value *v, b
 			return err;
 		}
 	}
-	if (!goes && is_by_pointer(v) && v->width == 4 && is_of_data(p, v->number))
+	if (!goes && is_from_data(p, v))
 		return base_later(p, pc, v->number);
 	err = distances_is_table(v) ?
 		distances_add(p, pc, v, goes && distances_is_switch(p, v)) : 0;

@@ -231,6 +231,35 @@ KEPT F
 """ + POINTED.format(1), "")
 rule("pie pointed_many", POINTED.format(257))
 
+# The same by a table that is named, of which the end is not known: judge_value.
+rule("pie pointed_table", """
+FUNC F, 0
+lea 1(%rdi), %eax
+.LB0: inc %eax
+xchg %ax, %ax
+ret
+END F
+ARRIVE .LB0
+KEPT F
+FUNC G, 1
+lea offsets(%rip), %rcx
+movslq (%rcx,%rdi,4), %rax
+test %eax, %eax
+jz 1f
+lea string(%rip), %rdx
+add %rax, %rdx
+mov %rdx, word(%rip)
+1: ret
+END G
+KEPT G
+.section .rodata
+string: .skip 300, 65
+.balign 4
+offsets: .long G - string, 2, 3
+.skip 4096, 65
+.long .LB0 - string
+""", "")
+
 # An address by one way only goes on in the register that it is exchanged with: pass_swap in
 # mixed_step.c.
 rule("pie mixed_swap", """

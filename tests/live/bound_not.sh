@@ -215,6 +215,27 @@ character distance.so '.Lsecond - .Lstring'
 bound distance.so && die "a distance that is found binds: $(cat trace.err)"
 grep -q '	g	jump	' listed && die "a distance leads into g: $(cat listed)"
 
+# Strings that follow one another, by a table of where each begins: where that ends is not told.
+cat >strings.so.s <<-'END'
+	.text
+	.globl f
+	.type f, @function
+	f: .Lf: .cfi_startproc
+	lea .Lbegins(%rip), %rax
+	movslq (%rax,%rdi,4), %rax
+	lea .Lstrings(%rip), %rdx
+	add %rdx, %rax
+	ret
+	.cfi_endproc
+	.size f, . - f
+	.section .rodata
+	.Lstrings: .string "no error", "no memory"
+	.balign 4
+	.Lbegins: .long 0, 9, .Lf - .Lstrings
+END
+link strings.so
+bound strings.so && die "a table of strings binds: $(cat trace.err)"
+
 # Behind a call that never comes back stands what a branch of f leads into the middle of; and behind
 # the end of h what h names, and what is no instruction.
 between()
