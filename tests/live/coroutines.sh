@@ -38,17 +38,29 @@ run()
 	echo "$*: $made; traced $got"
 }
 
+# All is as it was made. Of a stack that two threads look for at the same moment a few calls may be
+# shown less deep than they are (docs/recording.md).
+same()
+{
+	local told those
+
+	told=${got#* inside } those=${want#* inside }
+	told=${told%% *} those=${those%% *}
+	[ "${got/inside*unwound/}" = "${want/inside*unwound/}" ] && [ "$told" -le "$those" ] &&
+		[ "$told" -ge $((those - those / 1000)) ]
+}
+
 need jq
 [ -x "$VICTIMS/coroutines" ] || skip "no Boost.Context here"
 for kind in fiber coroutine ucontext; do
 	run $kind
-	[ "$got" = "$want" ] || die "$kind: traced $got, made $want"
+	same || die "$kind: traced $got, made $want"
 done
 # Where each call is recorded as it ends, by the thread in which it does.
 OPTIONS=(-t 1ns)
 for kind in fiber coroutine ucontext; do
 	run $kind
-	[ "$got" = "$want" ] || die "$kind, sifted: traced $got, made $want"
+	same || die "$kind, sifted: traced $got, made $want"
 done
 OPTIONS=()
 # With frames larger than a stack's bounds are guessed to reach, all is the same but
