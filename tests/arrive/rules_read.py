@@ -219,7 +219,7 @@ KEPT G
 string: .skip 300, 65
 .long .LB0 - string - {0} + 1
 """
-rule("pie pointed", """
+POINTED_TO = """
 FUNC F, 0
 lea 1(%rdi), %eax
 .LB0: inc %eax
@@ -228,19 +228,12 @@ ret
 END F
 ARRIVE .LB0
 KEPT F
-""" + POINTED.format(1), "")
+"""
+rule("pie pointed", POINTED_TO + POINTED.format(1), "")
 rule("pie pointed_many", POINTED.format(257))
 
 # The same by a table that is named, of which the end is not known: judge_value.
-rule("pie pointed_table", """
-FUNC F, 0
-lea 1(%rdi), %eax
-.LB0: inc %eax
-xchg %ax, %ax
-ret
-END F
-ARRIVE .LB0
-KEPT F
+rule("pie pointed_table", POINTED_TO + """
 FUNC G, 1
 lea offsets(%rip), %rcx
 movslq (%rcx,%rdi,4), %rax
