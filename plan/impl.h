@@ -27,6 +27,7 @@ enum layer {
 	LAYER_DEAD,	/* padding that control cannot reach, at most a page away
 			 * from code */
 	LAYER_TAKEN,	/* belongs to a site of this plan, or to an older one */
+	LAYER_CROSSED,	/* an edge leads there, and perhaps one that was dropped since */
 };
 
 struct ground;
@@ -200,8 +201,9 @@ void ground_add_target(struct plan_impl *, raddr_t);
 bool ground_is_fragment(const struct plan_impl *, const struct func *);
 /* May it be one, as far as calls tell? It may have come to count as a function. */
 bool ground_may_be_piece(const struct plan_impl *, const struct func *);
-/* The first edge to `to` or beyond: an index in edges. */
-size_t ground_edge(const struct plan_impl *, raddr_t to);
+/* The first edge that leads to one of so many bytes, or beyond: an index in edges; their number, if
+ * none leads to these. */
+size_t ground_edge(const struct plan_impl *, raddr_t to, size_t n);
 
 /* Has an instruction been read that begins here? */
 bool ground_is_read(const struct plan_impl *, raddr_t);

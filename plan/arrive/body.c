@@ -164,7 +164,7 @@ static bool leads_nowhere(const struct plan_impl *p, raddr_t pc, raddr_t to)
 		return true;
 	if (piece->parent >= 0)
 		return piece->parent == from - p->symbols->funcs;
-	for (size_t i = ground_edge(p, piece->range.start);
+	for (size_t i = ground_edge(p, piece->range.start, range_size(piece->range));
 	     i < p->nedges && p->edges[i].to < piece->range.end; i++)
 		if (range_has(from->range, edge_from(&p->edges[i])))
 			return true;
@@ -187,7 +187,7 @@ static int adopt_around(struct body *b, size_t piece, size_t first)
 		    !leads_nowhere(p, in->pc, in->dest))
 			err = body_adopt(b, in->dest);
 	}
-	for (size_t i = ground_edge(p, r.start);
+	for (size_t i = ground_edge(p, r.start, range_size(r));
 	     i < p->nedges && p->edges[i].to < r.end && !err; i++)
 		if (!body_has(b, edge_from(&p->edges[i])) &&
 		    !leads_nowhere(p, edge_from(&p->edges[i]), p->edges[i].to))
@@ -249,7 +249,7 @@ static void doubt_strangers(struct body *b)
 	for (size_t n = 0; n < b->npieces; n++) {
 		struct range r = b->pieces[n];
 
-		for (size_t i = ground_edge(p, r.start);
+		for (size_t i = ground_edge(p, r.start, range_size(r));
 		     i < p->nedges && p->edges[i].to < r.end; i++)
 			if (!body_has(b, edge_from(&p->edges[i])) &&
 			    !leads_nowhere(p, edge_from(&p->edges[i]), p->edges[i].to))

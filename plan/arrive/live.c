@@ -29,11 +29,15 @@ bool body_has_word_to(const struct body *b, size_t step, bool prefix)
 static bool may_be_data(const struct body *b, raddr_t a)
 {
 	const struct symbols *syms = b->impl->symbols;
+	if (ground_is_named(b->impl, a) || ground_is_stray(b->impl, a) ||
+	    ground_is_listed(b->impl, a))
+		return true;
+	/* What a pointer leads to is fixed. */
+	if (b->func->flags & FUNC_LSDA || !ground_any(b->impl, LAYER_FIXED, a, 1))
+		return false;
 	size_t i = vec_prefix(syms->npointers, k, syms->pointers[k] < a);
 
-	return ground_is_named(b->impl, a) || ground_is_stray(b->impl, a) ||
-		ground_is_listed(b->impl, a) ||
-		(i < syms->npointers && syms->pointers[i] == a && !(b->func->flags & FUNC_LSDA));
+	return i < syms->npointers && syms->pointers[i] == a;
 }
 
 /* Does anything lead there but jumps and branches that a reading of this function finds? */
@@ -43,7 +47,7 @@ static bool is_led_otherwise(const struct body *b, const struct insn *in)
 
 	if (ground_leads_to(p, LAYER_FIXED, in))
 		return true;
-	size_t edge = ground_edge(p, in->pc);
+	size_t edge = ground_edge(p, in->pc, 2);
 
 	return edge < p->nedges && p->edges[edge].to - in->pc <= 1;
 }
@@ -118,7 +122,7 @@ static bool mark(struct body *b, bool all, const bool *by)
 		if (falls ? guessed && led : s->live)
 			guessed = i && (!led || may_be_data(b, s->insn.pc));
 		s->guessed = guessed;
-		asks |= led && !falls && !by && !is_led_otherwise(b, &s->insn);
+		asks = asks || (led && !falls && !by && !is_led_otherwise(b, &s->insn));
 		falls = s->live && !s->ends;
 	}
 	return asks;
@@ -151,7 +155,7 @@ int live_mark(struct body *b, bool all)
 /* Does a branch lead there that is no data itself? */
 static bool is_led_surely(const struct body *b, raddr_t a)
 {
-	size_t edge = ground_edge(b->impl, a);
+	size_t edge = ground_edge(b->impl, a, 1);
 
 	for (size_t i = 0; i < b->nsteps; i++)
 		if (b->steps[i].insn.dest == a && b->steps[i].live && !b->steps[i].guessed)

@@ -85,6 +85,7 @@ static int note_branch(struct sweep *s, const struct insn *in)
 		bit_set(g->planes[PLANE_FIXED], at);
 		return 0;
 	}
+	bit_set(g->planes[PLANE_CROSSED], at);
 	return add_edge(p, in);
 }
 

@@ -34,6 +34,8 @@ static inline uint64_t layer_word(const struct ground *g, enum layer l, uint64_t
 		return ret | bits_at(g->planes[PLANE_START], w);
 	case LAYER_DEAD:
 		return bits_at(g->planes[PLANE_DEAD], w);
+	case LAYER_CROSSED:
+		return bits_at(g->planes[PLANE_CROSSED], w);
 	case LAYER_TAKEN:
 		break;
 	}
@@ -271,9 +273,11 @@ bool ground_set_live(struct plan_impl *p, raddr_t a)
 	return true;
 }
 
-size_t ground_edge(const struct plan_impl *p, raddr_t to)
+size_t ground_edge(const struct plan_impl *p, raddr_t to, size_t n)
 {
-	return vec_prefix(p->nedges, i, p->edges[i].to < to);
+	/* Most that is asked of has none. */
+	return ground_any(p, LAYER_CROSSED, to, n) ?
+		vec_prefix(p->nedges, i, p->edges[i].to < to) : p->nedges;
 }
 
 void ground_revive_all(const struct ground *g)

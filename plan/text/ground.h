@@ -21,6 +21,7 @@ enum plane {
 	PLANE_LIVE,	/* and no function has it, and control comes there */
 	PLANE_STRAY,	/* only tables lead there by which other functions jump, */
 	PLANE_LISTED,	/* or only what is named and looks like a table */
+	PLANE_CROSSED,	/* an edge leads there */
 	PLANES
 };
 

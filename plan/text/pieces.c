@@ -73,7 +73,7 @@ static void note_leading_back(const struct plan_impl *p, bool *leads)
 
 static bool is_branched_to(const struct plan_impl *p, raddr_t a)
 {
-	for (size_t i = ground_edge(p, a); i < p->nedges && p->edges[i].to == a; i++)
+	for (size_t i = ground_edge(p, a, 1); i < p->nedges && p->edges[i].to == a; i++)
 		if (p->edges[i].branch)
 			return true;
 	return false;

@@ -81,7 +81,7 @@ bool redirect_covers(const struct body *b, raddr_t a)
 
 	if (b->open || ground_any(p, LAYER_FIXED, a, 1))
 		return false;
-	for (size_t i = ground_edge(p, a); i < p->nedges && p->edges[i].to == a; i++)
+	for (size_t i = ground_edge(p, a, 1); i < p->nedges && p->edges[i].to == a; i++)
 		if (!has_link(b, edge_from(&p->edges[i]), a))
 			return false;
 	/* What nothing leads to may be data, and is not written over. */

@@ -44,7 +44,7 @@ static bool may_own(const struct body *b, raddr_t a)
 
 	if (!f || f->parent >= 0 || !ground_may_be_piece(p, f))
 		return false;
-	for (size_t i = ground_edge(p, f->range.start);
+	for (size_t i = ground_edge(p, f->range.start, range_size(f->range));
 	     i < p->nedges && p->edges[i].to < f->range.end; i++)
 		if (!body_has(b, edge_from(&p->edges[i])) &&
 		    !range_has(f->range, edge_from(&p->edges[i])))
