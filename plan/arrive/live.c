@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_direct(const struct insn *in)
 {
@@ -94,18 +95,49 @@ static bool come_from(const struct body *b, struct come *c, size_t first)
 	return true;
 }
 
+/* Where jumps and branches of a function lead within it. */
+struct own {
+	bool *led;	/* by step: one of those leads there that control comes to, */
+	bool all;	/* wherever they stand; else that stand before, */
+	bool certain;	/* and are no data, as far as that is known */
+	bool asks;	/* control may come to none that leads to something */
+};
+
+/* False: it leads to what is no step. */
+static bool note_led(const struct body *b, const struct insn *in, bool *led)
+{
+	if (!body_has(b, in->dest))
+		return true;
+	size_t to = step_to(b, in->dest);
+
+	if (to < b->nsteps)
+		led[to] = true;
+	return to < b->nsteps;
+}
+
+/* Mostly a jump that stands before leads to what is led to (`led`), and control comes to all of
+ * them. */
+static void ask_own(const struct body *b, size_t step, bool led, struct own *own)
+{
+	const struct step *s = &b->steps[step];
+
+	own->asks = led && !own->led[step] && !is_led_otherwise(b, &s->insn);
+	if (own->certain && is_direct(&s->insn) && !own->asks)
+		own->asks = !s->live || !note_led(b, &s->insn, own->led);
+}
+
 /*
  * Where can control be? What nothing leads to may be data, or was never
  * linked to: a return there is no exit, and must not be written over. Some compilers
  * put nothing but code there, to some of which only their runtime leads: by it a
  * function returns that has recovered from a panic (`all_live`). `all`: so does a jump of
  * which no more is known than that it stays inside. What something names, and nothing leads to, may
- * be either. Jumps of its own lead only where `by` says, if that is known. Else: is there what only
+ * be either. Jumps of its own lead only where `own` says, if that is known. Else: is there what only
  * they lead to? Data may look like a branch to others.
  */
-static bool mark(struct body *b, bool all, const bool *by)
+static void mark(struct body *b, bool all, struct own *own)
 {
-	bool falls = false, guessed = false, asks = false;
+	bool falls = false, guessed = false;
 
 	for (size_t i = 0; i < b->nsteps; i++) {
 		struct step *s = &b->steps[i];
@@ -115,41 +147,54 @@ static bool mark(struct body *b, bool all, const bool *by)
 		/* Of what is certain nothing else is asked. */
 		bool led = (guessed || !falls) &&
 			ground_leads_to(b->impl, LAYER_TARGET, &s->insn) &&
-			(!by || by[i] || is_led_otherwise(b, &s->insn));
+			(!own->all || own->led[i] || is_led_otherwise(b, &s->insn));
 
 		s->live = falls || all || led || b->runtime->all_live ||
 			body_has_word_to(b, i, !falls);
 		if (falls ? guessed && led : s->live)
 			guessed = i && (!led || may_be_data(b, s->insn.pc));
 		s->guessed = guessed;
-		asks = asks || (led && !falls && !by && !is_led_otherwise(b, &s->insn));
+		if (!own->all && !own->asks)
+			ask_own(b, i, led && !falls, own);
 		falls = s->live && !s->ends;
 	}
-	return asks;
 }
 
-int live_mark(struct body *b, bool all)
+/* Jumps to which control never comes lead nowhere. */
+static int mark_reached(struct body *b, bool all, struct own *own)
 {
-	/* What is not read may lead there, too. */
-	if (!mark(b, all, NULL) || b->open)
-		return 0;
 	auto_free bool *here = calloc(b->nsteps, sizeof(*here));
-	auto_free bool *led = calloc(b->nsteps, sizeof(*led));
 	auto_free uint32_t *todo = calloc(b->nsteps + 1, sizeof(*todo));
-	struct come c = { here, led, todo };
+	struct come c = { here, own->led, todo };
 	bool known = true, differs = false;
 
-	if (!here || !led || !todo)
+	if (!here || !todo)
 		return fail(ENOMEM, "plan %s", b->func->name);
+	memset(own->led, 0, b->nsteps * sizeof(*own->led));
 	for (size_t i = 0; i < b->nsteps && known; i++)
 		if (!here[i] && (is_led_otherwise(b, &b->steps[i].insn) ||
 				 body_has_word_to(b, i, true)))
 			known = come_from(b, &c, i);
+	/* What lives whatever leads there lives on. */
 	for (size_t i = 0; i < b->nsteps; i++)
-		differs |= !here[i] && (b->steps[i].live || is_direct(&b->steps[i].insn));
+		differs |= !here[i] && ((b->steps[i].live && !b->runtime->all_live) ||
+					is_direct(&b->steps[i].insn));
+	own->all = true;
 	if (known && differs)
-		mark(b, all, led);
+		mark(b, all, own);
 	return 0;
+}
+
+int live_mark(struct body *b, bool all)
+{
+	auto_free bool *led = calloc(b->nsteps, sizeof(*led));
+	struct own own = { .led = led, .certain = !all && !b->runtime->all_live };
+
+	if (!led)
+		return fail(ENOMEM, "plan %s", b->func->name);
+	mark(b, all, &own);
+	/* What is not read may lead there, too. */
+	return own.asks && !b->open ? mark_reached(b, all, &own) : 0;
 }
 
 /* Does a branch lead there that is no data itself? */
