@@ -29,6 +29,8 @@ int arrivals_way(struct plan_impl *, raddr_t);
 int arrivals_doubt(struct plan_impl *, raddr_t pc, enum unproved);
 enum { DOUBTS_MANY = 64 };	/* after which code of no function is looked at in a hurry */
 
+/* Is it in a segment that may run, and in no section of data there? */
+bool arrivals_in_code(const struct plan_impl *, raddr_t);
 /* May code be there? In a function, or where what stands there can run. */
 bool arrivals_is_code(const struct plan_impl *, raddr_t);
 

@@ -203,13 +203,11 @@ static int suspect(struct sweep *s, const struct insn *in, enum suspect why)
 /* Code that names an address of code, or a table of distances, may compute others from it. */
 static int note_name(struct sweep *s, const struct insn *in, raddr_t a)
 {
-	size_t left;
 	bool table;
 	int err = arrivals_name(s->impl, a, &table);
 
 	/* A table that is read backwards may end there. */
-	if (!err && (table || symbols_text(s->impl->symbols, a, &left) ||
-		     symbols_text(s->impl->symbols, a - 1, &left) ||
+	if (!err && (table || arrivals_in_code(s->impl, a) || arrivals_in_code(s->impl, a - 1) ||
 		     arrivals_is_outside(s->impl, a) || vectors_may_load(s->impl, in, a)))
 		err = suspect(s, in, SUSPECT_NAME);
 	s->names = true;
