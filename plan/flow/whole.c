@@ -517,6 +517,16 @@ static bool never_comes_back(const struct whole *w, size_t step, const struct st
 	return WORD - cfa != s->stack.at[w->sp] && is_as_told(w, i, s);
 }
 
+/* Does control leave by an address there, or return by a jump? A word of which nothing is asked
+ * takes room, and time. */
+static bool may_leave(const struct whole *w, size_t step)
+{
+	const struct insn *in = &w->body->steps[step].insn;
+
+	return in->kind != INSN_PLAIN && in->kind != INSN_BRANCH && in->kind != INSN_CALL &&
+		(in->kind != INSN_JUMP || !w->flow->to[step]);
+}
+
 /* What comes behind a place where ways meet is gone through again only if something has changed
  * there: else it would say the same again. */
 static void go_through(struct whole *w)
@@ -550,7 +560,7 @@ static void go_through(struct whole *w)
 
 		if (leaves && !f->leads[i])
 			leave_anywhere(w, &s);
-		if (b->steps[i].insn.kind != INSN_PLAIN)
+		if (may_leave(w, i))
 			(void)whole_goes_by_computed(w, i, &s);	/* it is asked for */
 		if (b->steps[i].insn.kind == INSN_CALL && b->steps[i].insn.dest)
 			call_own(w, i, &s);
