@@ -416,6 +416,11 @@ int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspe
 		f.hurried = flow_hurries(&f, p->ndoubts - doubts);
 		if (!leaves_by_address(&b->steps[i]) || !flow_goal(&f, i, &s))
 			continue;
+		if (f.supposes && !is_call_by_word(b, i, &s)) {
+			f.exact = true;
+			flow_goal(&f, i, &s);
+			f.exact = false;
+		}
 		/* In a large function the search may have ended too early. */
 		certain = !values_have_any(&s) || !flow_is_whole(&f, i);
 		if (certain && values_have_any(&s)) {

@@ -28,19 +28,32 @@ static void flow_forget(struct flow *f)
 	f->lost = false;
 }
 
+/* What is kept by step, in one piece. False: there is no memory. */
+static bool lay_out(struct flow *f)
+{
+	const size_t n = f->body->nsteps + 1;
+
+	f->effects = malloc(n * (sizeof(*f->effects) + sizeof(*f->touches) + sizeof(*f->led) +
+				 sizeof(*f->to) + sizeof(*f->leavers) + sizeof(*f->leads)));
+	if (!f->effects)
+		return false;
+	f->touches = (uint32_t *)(f->effects + n);
+	f->led = f->touches + n;
+	f->to = f->led + n;
+	f->leavers = f->to + n;
+	f->leads = (uint8_t *)(f->leavers + n);
+	memset(f->touches, UINT8_MAX, n * sizeof(*f->touches));
+	memset(f->to, 0, n * sizeof(*f->to));
+	memset(f->leads, 0, n * sizeof(*f->leads));
+	return true;
+}
+
 int flow_make(const struct body *b, struct flow *ret)
 {
 	*ret = (struct flow){ .body = b, .arch = b->impl->arch };
-	ret->leads = calloc(b->nsteps + 1, sizeof(*ret->leads));
-	ret->to = calloc(b->nsteps + 1, sizeof(*ret->to));
-	ret->led = malloc((b->nsteps + 1) * sizeof(*ret->led));
-	ret->touches = malloc((b->nsteps + 1) * sizeof(*ret->touches));
-	ret->effects = malloc((b->nsteps + 1) * sizeof(*ret->effects));
-	ret->leavers = malloc((b->nsteps + 1) * sizeof(*ret->leavers));
-	if (!ret->leads || !ret->to || !ret->led || !ret->touches || !ret->effects || !ret->leavers)
+	if (!lay_out(ret))
 		return fail(ENOMEM, "plan %s", b->func->name);
 	find_leavers(ret);
-	memset(ret->touches, UINT8_MAX, (b->nsteps + 1) * sizeof(*ret->touches));
 	ground_mark_led(b->impl, b->steps, b->nsteps, ret->led);
 	for (size_t i = 0; i < b->nsteps; i++)
 		if (b->steps[i].insn.dest && body_has(b, b->steps[i].insn.dest) &&
@@ -111,13 +124,8 @@ void flow_clear(struct flow *f)
 {
 	flow_forget(f);
 	free(f->links);
-	free(f->leads);
-	free(f->to);
-	free(f->led);
-	free(f->touches);
 	free(f->effects);
 	free(f->stores);
-	free(f->leavers);
 	free(f->answers);
 	for (size_t i = 0; i < DEPTH; i++) {
 		free(f->seen[i]);
@@ -229,4 +237,16 @@ bool flow_is_own_address(const struct flow *f, size_t step)
 		return false;
 	e = *effect_at(f, step);
 	return e.op == EFFECT_POP;
+}
+
+uint32_t flow_copies(struct flow *f)
+{
+	for (size_t i = 0; i < f->body->nsteps && !f->copies_known; i++) {
+		const struct effect *e = effect_at(f, i);
+
+		if (e->op == EFFECT_MOVE && arch_is_stack(f->arch, e->base))
+			f->copies |= 1u << e->reg;
+	}
+	f->copies_known = true;
+	return f->copies;
 }

@@ -59,7 +59,9 @@ struct asking asked_begin(struct flow *);
 void asked_end(struct flow *, size_t step, int reg, const struct asking *,
 	       const struct values *found);
 
-/* flow.c. The place that a word of the frame is in a search: like a register, one that calls keep.
+/* flow.c. The registers that an address of the stack is moved to, somewhere: a bit each. */
+uint32_t flow_copies(struct flow *);
+/* The place that a word of the frame is in a search: like a register, one that calls keep.
  * -1: there are too many. */
 int flow_slot(struct flow *, int base, int64_t number);
 

@@ -157,6 +157,7 @@ bool flow_goal(struct flow *f, size_t step, struct values *ret)
 	f->nslots = 0;
 	f->near_only = false;
 	f->by_call = in->kind == INSN_CALL_INDIRECT;
+	f->supposes = false;
 	f->budget = budget_of(f, in);
 	if (s->by_thunk) {
 		flow_ask(f, step, s->by_thunk - 1, ret);

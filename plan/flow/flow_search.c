@@ -242,17 +242,15 @@ static void set_by_slot(struct flow *f, size_t step, const struct slot *slot, st
 		values_add_all(ret, &of);
 }
 
-/* Does another register have an address of the stack, somewhere? */
+/* Does another register have an address of the stack, somewhere? A call that goes by a whole word on
+ * one way is judged no otherwise for that: of what it goes by it is not asked (`supposes`). */
 static bool is_copy(struct flow *f, int reg)
 {
-	for (size_t i = 0; i < f->body->nsteps && !f->copies_known; i++) {
-		const struct effect *e = effect_at(f, i);
-
-		if (e->op == EFFECT_MOVE && arch_is_stack(f->arch, e->base))
-			f->copies |= 1u << e->reg;
+	if (reg < 0 || (f->by_call && f->depth == 1 && !f->exact)) {
+		f->supposes |= reg >= 0;
+		return false;
 	}
-	f->copies_known = true;
-	return reg >= 0 && f->copies >> reg & 1;
+	return flow_copies(f) >> reg & 1;
 }
 
 static bool is_of_frame(const struct flow *f, const struct effect *e)

@@ -101,7 +101,8 @@ struct flow {
 	const struct arch *arch; /* the body's: here it is near what asks at each step */
 	struct link *links;	/* jumps, branches and calls that lead into it, by `to` */
 	size_t nlinks, links_cap;
-	struct effect *effects;	/* by step, as far as they were asked for */
+	struct effect *effects;	/* by step, as far as they were asked for; behind them what else
+				 * is kept by step */
 	uint32_t *touches;	/* by step: what a search for these places stops at */
 	uint32_t *led;		/* by step: control comes there otherwise than by falling in;
 				 * 1: by no link, else 2 + the first of those that lead there */
@@ -134,7 +135,9 @@ struct flow {
 	bool hurried;		/* it is not asked what the body may compute */
 	uint32_t copies;	/* registers that the stack's or the frame's is moved to, */
 	bool copies_known;	/* once they were looked for */
-	bool by_call;		/* what is asked for is what a call goes by */
+	bool by_call;		/* what is asked for is what a call goes by, */
+	bool exact;		/* whatever that is judged by; */
+	bool supposes;		/* else: nothing but whole words was put where a word was found */
 	bool backs;		/* returns are asked of, too */
 	bool only_named;	/* what is found beside something unnamed does not matter */
 	size_t budget;		/* steps that may still be looked at */
