@@ -409,11 +409,11 @@ int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspe
 		err = flow_follow(&f, &all);
 	if (!err && !all)
 		err = arrivals_doubt(p, b->func->range.start, UNPROVED_TABLE);
+	f.hurried = flow_hurries(&f, p->ndoubts - doubts);
 	for (size_t i = 0; i < b->nsteps && !err; i++) {
 		struct values s;
 		bool certain;
 
-		f.hurried = flow_hurries(&f, p->ndoubts - doubts);
 		if (!leaves_by_address(&b->steps[i]) || !flow_goal(&f, i, &s))
 			continue;
 		if (f.supposes && !is_call_by_word(b, i, &s)) {
@@ -433,6 +433,7 @@ int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspe
 		if (!err && (b->steps[i].insn.kind != INSN_CALL_INDIRECT ||
 			     (certain && verdict_is_own_call(b, &s))))
 			err = verdict_note(p, b, i, &s, certain);
+		f.hurried = flow_hurries(&f, p->ndoubts - doubts);
 	}
 	bool takes = suspects & SUSPECT_TAKES;
 

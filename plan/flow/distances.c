@@ -56,9 +56,9 @@ bool distances_may_be(const struct plan_impl *p, raddr_t a)
 	return is_like_table(p, a, 4, WORDS_TRIED);
 }
 
-/* Is the first word a small number, which leads nowhere: how many entries there are, or an
- * operation that there is not? */
-static bool begins_small(const struct plan_impl *p, raddr_t a)
+/* What does the first word say? It leads into text, or it is a small number, which leads nowhere:
+ * how many entries there are, or an operation that there is not. False: it says neither. */
+static bool may_begin(const struct plan_impl *p, raddr_t a, bool *small)
 {
 	int32_t d;
 	size_t n;
@@ -67,16 +67,18 @@ static bool begins_small(const struct plan_impl *p, raddr_t a)
 	if (!at || n < sizeof(d))
 		return false;
 	memcpy(&d, at, sizeof(d));
-	return d >= -1 && d < COUNT_MOST;
+	*small = d >= -1 && d < COUNT_MOST;
+	return *small || range_has(p->texts, a + (raddr_t)(int64_t)d);
 }
 
 /* Strings are named that stand before such tables: the first word says what it is. */
 int arrivals_name(struct plan_impl *p, raddr_t a, bool *kept)
 {
-	bool small = begins_small(p, a);
+	bool small;
 
-	*kept = is_like_table(p, a, 4, small ? WORDS_TRIED : 1) ||
-		(small && is_like_table(p, a, 8, WORDS_TRIED));
+	*kept = may_begin(p, a, &small) &&
+		(is_like_table(p, a, 4, small ? WORDS_TRIED : 1) ||
+		 (small && is_like_table(p, a, 8, WORDS_TRIED)));
 	if (!*kept)
 		return 0;
 	raddr_t *new = vec_push(p->maybes, p->nmaybes, p->maybes_cap);

@@ -68,13 +68,23 @@ bool ground_any(const struct plan_impl *p, enum layer l, raddr_t a, size_t n)
 	return g ? layer_word(g, l, at / 64) >> at % 64 & 1 : ground_find(p, l, a, n, true);
 }
 
-/* `numbers`: or does its function name it by a number? */
+/* `numbers`: or what its function names by a number. */
+static uint64_t word_of(const struct ground *g, enum layer l, bool numbers, uint64_t w)
+{
+	return layer_word(g, l, w) | (numbers ? bits_at(g->planes[PLANE_NUMBER], w) : 0);
+}
+
 static bool has_bit(const struct ground *g, enum layer l, bool numbers, uint64_t at)
 {
-	uint64_t word = layer_word(g, l, at / 64) |
-		(numbers ? bits_at(g->planes[PLANE_NUMBER], at / 64) : 0);
+	return word_of(g, l, numbers, at / 64) >> at % 64 & 1;
+}
 
-	return word >> at % 64 & 1;
+/* Does a prefix begin an instruction, which is the same without? */
+static bool is_behind_prefix(const struct plan_impl *p, const struct ground *g,
+			     const struct insn *in)
+{
+	return in->size > 1 && p->arch->is_prefix &&
+		p->arch->is_prefix(g->text->bytes[in->pc - g->text->range.start]);
 }
 
 static bool leads_to(const struct plan_impl *p, const struct ground *g, enum layer l,
@@ -83,8 +93,7 @@ static bool leads_to(const struct plan_impl *p, const struct ground *g, enum lay
 	uint64_t at = in->pc - g->text->range.start;
 
 	return has_bit(g, l, numbers, at) ||
-		(in->size > 1 && has_bit(g, l, numbers, at + 1) &&
-		 p->arch->is_prefix && p->arch->is_prefix(g->text->bytes[at]));
+		(has_bit(g, l, numbers, at + 1) && is_behind_prefix(p, g, in));
 }
 
 bool ground_leads_to(const struct plan_impl *p, enum layer l, const struct insn *in)
@@ -105,13 +114,25 @@ void ground_mark_led(const struct plan_impl *p, const struct step *s, size_t n,
 		     uint32_t *ret)
 {
 	const struct ground *g = NULL;
+	uint64_t word = 0, bits = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		raddr_t a = s[i].insn.pc;
+		const struct insn *in = &s[i].insn;
 
-		if (!g || !range_has(g->text->range, a))
-			g = ground_at(p, a);
-		ret[i] = g && leads_to(p, g, LAYER_TARGET, true, &s[i].insn);
+		if (!g || !range_has(g->text->range, in->pc)) {
+			g = ground_at(p, in->pc);
+			word = UINT64_MAX;
+		}
+		uint64_t at = g ? in->pc - g->text->range.start : 0;
+
+		if (g && at / 64 != word) {
+			word = at / 64;
+			bits = word_of(g, LAYER_TARGET, true, word);
+		}
+		/* Of most all bytes lie in one word. */
+		ret[i] = g && (at % 64 + in->size > 64 ? leads_to(p, g, LAYER_TARGET, true, in) :
+			       (bits >> at % 64 & 1) ||
+			       ((bits >> at % 64 & 2) && is_behind_prefix(p, g, in)));
 	}
 }
 
