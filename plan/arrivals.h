@@ -29,8 +29,9 @@ int arrivals_way(struct plan_impl *, raddr_t);
 int arrivals_doubt(struct plan_impl *, raddr_t pc, enum unproved);
 enum { DOUBTS_MANY = 64 };	/* after which code of no function is looked at in a hurry */
 
-/* Is it in a segment that may run, and in no section of data there? */
-bool arrivals_in_code(const struct plan_impl *, raddr_t);
+/* May the name of this be one of code? In a segment that may run data stand, too, that code names:
+ * strings. Nothing names the file's own headers and tables, but an address that is near code. */
+bool arrivals_names_code(const struct plan_impl *, raddr_t);
 /* May code be there? In a function, or where what stands there can run. */
 bool arrivals_is_code(const struct plan_impl *, raddr_t);
 

@@ -414,17 +414,18 @@ int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspe
 		struct values s;
 		bool certain;
 
+		f.exact = false;
 		if (!leaves_by_address(&b->steps[i]) || !flow_goal(&f, i, &s))
 			continue;
-		if (f.supposes && !is_call_by_word(b, i, &s)) {
+		/* One more, which was not added, would have made one of all of them. */
+		if (f.supposes && (s.n == VALUES_MAX || !is_call_by_word(b, i, &s))) {
 			f.exact = true;
 			flow_goal(&f, i, &s);
-			f.exact = false;
 		}
 		/* In a large function the search may have ended too early. */
 		certain = !values_have_any(&s) || !flow_is_whole(&f, i);
 		if (certain && values_have_any(&s)) {
-			f.patient = true;
+			f.patient = f.exact = true;
 			flow_goal(&f, i, &s);
 			f.patient = false;
 		}
@@ -435,6 +436,7 @@ int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspe
 			err = verdict_note(p, b, i, &s, certain);
 		f.hurried = flow_hurries(&f, p->ndoubts - doubts);
 	}
+	f.exact = true;
 	bool takes = suspects & SUSPECT_TAKES;
 
 	if (!err && (takes || suspects & SUSPECT_NAME))

@@ -131,7 +131,8 @@ bool between_is_data(const struct body *b, size_t piece, raddr_t pc, raddr_t end
 		return false;
 	raddr_t from = i < b->nsteps ? b->steps[i].insn.pc : pc;
 
-	for (size_t k = ground_edge(p, from, pc - from + 1); k < p->nedges && p->edges[k].to <= pc; k++)
+	for (size_t k = ground_edge(p, from, pc - from + 1);
+	     k < p->nedges && p->edges[k].to <= pc; k++)
 		if (edge_from(&p->edges[k]) < from || edge_from(&p->edges[k]) >= end)
 			return false;
 	for (raddr_t a = from; a <= pc; a++)

@@ -132,8 +132,8 @@ static void ask_own(const struct body *b, size_t step, bool led, struct own *own
  * put nothing but code there, to some of which only their runtime leads: by it a
  * function returns that has recovered from a panic (`all_live`). `all`: so does a jump of
  * which no more is known than that it stays inside. What something names, and nothing leads to, may
- * be either. Jumps of its own lead only where `own` says, if that is known. Else: is there what only
- * they lead to? Data may look like a branch to others.
+ * be either. Jumps of its own lead only where `own` says, if that is known. Else: is there what
+ * only they lead to? Data may look like a branch to others.
  */
 static void mark(struct body *b, bool all, struct own *own)
 {

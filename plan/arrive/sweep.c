@@ -207,7 +207,8 @@ static int note_name(struct sweep *s, const struct insn *in, raddr_t a)
 	int err = arrivals_name(s->impl, a, &table);
 
 	/* A table that is read backwards may end there. */
-	if (!err && (table || arrivals_in_code(s->impl, a) || arrivals_in_code(s->impl, a - 1) ||
+	if (!err && (table || arrivals_names_code(s->impl, a) ||
+		     arrivals_names_code(s->impl, a - 1) ||
 		     arrivals_is_outside(s->impl, a) || vectors_may_load(s->impl, in, a)))
 		err = suspect(s, in, SUSPECT_NAME);
 	s->names = true;

@@ -28,14 +28,12 @@ int arrivals_way(struct plan_impl *p, raddr_t a)
 	return 0;
 }
 
-/* Numbers that are no distances lead to data, too: a table of them would be read to the most that a
- * table may have. And strings stand there, which code names. */
-bool arrivals_in_code(const struct plan_impl *p, raddr_t a)
+bool arrivals_names_code(const struct plan_impl *p, raddr_t a)
 {
 	size_t left;
 
 	return symbols_text(p->symbols, a, &left) &&
-		(!symbols_is_data(p->symbols, a, NULL) || symbols_func_at(p->symbols, a));
+		(!symbols_is_tabled(p->symbols, a) || symbols_func_at(p->symbols, a));
 }
 
 bool arrivals_is_code(const struct plan_impl *p, raddr_t a)

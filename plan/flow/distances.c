@@ -20,6 +20,16 @@ enum {
 	ENTRIES_TRIED = 4, WORDS_TRIED = DISTANCES_HOLES, /* to see whether there is a table */
 };
 
+/* Where a segment that may run has data, too, numbers that are no distances lead there: a
+ * table of them would be read to the most that a table may have. */
+static bool is_of_code(const struct plan_impl *p, raddr_t a)
+{
+	size_t left;
+
+	return symbols_text(p->symbols, a, &left) &&
+		(!symbols_is_data(p->symbols, a, NULL) || symbols_func_at(p->symbols, a));
+}
+
 /* Does one of the first so many entries of this width lead from there into text? */
 static bool leads_to_text(const struct plan_impl *p, raddr_t a, size_t width, size_t entries)
 {
@@ -32,7 +42,7 @@ static bool leads_to_text(const struct plan_impl *p, raddr_t a, size_t width, si
 
 		memcpy(&d, at + i * width, width);
 		d = width == 4 ? (int32_t)d : d;
-		leads = d && arrivals_in_code(p, a + (raddr_t)d);
+		leads = d && is_of_code(p, a + (raddr_t)d);
 	}
 	return leads;
 }
@@ -145,7 +155,7 @@ bool distances_lead_to_text(const struct plan_impl *p, const struct value *v)
 	raddr_t a;
 
 	for (int64_t i = -ENTRIES_TRIED; i < ENTRIES_TRIED && v->width < 8; i++)
-		if (distances_read(p, &t, i, &a) && arrivals_in_code(p, a))
+		if (distances_read(p, &t, i, &a) && is_of_code(p, a))
 			return true;
 	return false;
 }
@@ -205,7 +215,7 @@ static int read_table(struct plan_impl *p, struct table_at *t, int step, raddr_t
 			return err;
 		if (!distances_read(p, t, i, &a))
 			return err;
-		if (arrivals_in_code(p, a)) {
+		if (is_of_code(p, a)) {
 			lead_to(p, t, a, step < 0);
 			/* Code that no function has is judged if something leads to it. */
 			err = t->proved && step > 0 ? arrivals_way(p, a) : 0;

@@ -242,15 +242,17 @@ static void set_by_slot(struct flow *f, size_t step, const struct slot *slot, st
 		values_add_all(ret, &of);
 }
 
-/* Does another register have an address of the stack, somewhere? A call that goes by a whole word on
- * one way is judged no otherwise for that: of what it goes by it is not asked (`supposes`). */
-static bool is_copy(struct flow *f, int reg)
+/* Does another register that has an address of the stack somewhere reach it? A call that goes by a
+ * whole word on one way is judged no otherwise for that: of what it goes by it is not asked. */
+static bool is_of_copy(struct flow *f, const struct effect *e)
 {
-	if (reg < 0 || (f->by_call && f->depth == 1 && !f->exact)) {
-		f->supposes |= reg >= 0;
+	if (e->base < 0 || e->index >= 0 || e->thread || f->near_only)
+		return false;
+	if (f->by_call && f->depth == 1 && !f->exact) {
+		f->supposes = true;
 		return false;
 	}
-	return flow_copies(f) >> reg & 1;
+	return flow_copies(f) >> e->base & 1;
 }
 
 static bool is_of_frame(const struct flow *f, const struct effect *e)
@@ -267,8 +269,7 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 		set_by_slot(f, step, &(struct slot){ e->number, e->base }, ret);
 		return;
 	}
-	if (e->width == 8 && !e->thread && e->index < 0 && !f->near_only &&
-	    is_copy(f, e->base) &&
+	if (e->width == 8 && is_of_copy(f, e) &&
 	    !flow_slot_is_whole(f, step, &(struct slot){ e->number, e->base }))
 		values_add(ret, value_any);
 	if (e->thread || frame || e->width == 8) {
@@ -315,7 +316,7 @@ void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct
 
 	flow_ask(f, step, own ? e->reg : e->base, &of);
 	/* A word of the frame may be what was put there. */
-	if (e->op == EFFECT_ADD_LOAD && is_of_frame(f, e)) {
+	if (e->op == EFFECT_ADD_LOAD && (is_of_frame(f, e) || is_of_copy(f, e))) {
 		struct values kept = { .n = 0 };
 
 		if (flow_enter(f)) {

@@ -25,6 +25,17 @@ static struct state whole_at(struct whole *w, size_t step)
 	return s;
 }
 
+/* All is gone through once more, for a word of which nothing was asked before. False: it comes to no
+ * answer any more. */
+static bool go_again(struct whole *w)
+{
+	for (size_t i = 0; i <= w->nstates; i++)
+		w->states[i].news = w->states[i].reached;
+	w->changed = true;
+	w->flow->lost = whole_rest(w) != 0;
+	return !w->flow->lost;
+}
+
 /* The same, once what control goes by there is asked for: mostly it was before. */
 static struct state state_asked(struct whole *w, size_t step)
 {
@@ -35,13 +46,9 @@ static struct state state_asked(struct whole *w, size_t step)
 		(void)whole_goes_by_computed(w, step, &s);
 	if (w->nslots == n)
 		return s;
-	for (size_t i = 0; i <= w->nstates; i++)
-		w->states[i].news = w->states[i].reached;
-	w->changed = true;
-	if (whole_rest(w))
-		s.computed = s.put = s.pushed = ~(bits)0;
-	else
-		s = whole_at(w, step);
+	if (go_again(w))
+		return whole_at(w, step);
+	s.computed = s.put = s.pushed = ~(bits)0;
 	return s;
 }
 
@@ -64,8 +71,11 @@ bool flow_slot_has_others(struct flow *f, size_t step, const struct slot *slot)
 		s = whole_at(w, step);
 	if (!s.reached || !stack_is_known(&s.stack, slot->base))
 		return !w || (s.reached && slot->base == w->sp);
+	size_t n = w->nslots;
 	bits bit = whole_slot(w, s.stack.at[slot->base] + slot->number);
 
+	if (w->nslots != n && !go_again(w))
+		return true;
 	bits others = slot->base == w->sp ? w->by_others : w->by_stack;
 
 	return !bit || bit == whole_bit(0) || others & bit;
@@ -88,7 +98,6 @@ static bool makes_room(struct flow *f, struct whole *w, const struct effect *e,
 	return true;
 }
 
-/* A word of which nothing was asked before may be anything. */
 bool flow_slot_is_whole(struct flow *f, size_t step, const struct slot *slot)
 {
 	struct effect e = { .memory = true, .base = (int8_t)slot->base, .index = -1,
@@ -99,9 +108,16 @@ bool flow_slot_is_whole(struct flow *f, size_t step, const struct slot *slot)
 
 	if (w)
 		s = whole_at(w, step);
-	if (w && w->nslots == n && makes_room(f, w, &e, &s))
+	if (w && s.reached)
+		(void)whole_loads_computed(w, &e, &s);	/* it is asked for */
+	if (w && w->nslots != n) {
+		if (!go_again(w))
+			return false;
+		s = whole_at(w, step);
+	} else if (w && makes_room(f, w, &e, &s)) {
 		return flow_slot_is_whole(f, step, slot);
-	return w && (!s.reached || (!whole_loads_computed(w, &e, &s) && w->nslots == n));
+	}
+	return w && (!s.reached || !whole_loads_computed(w, &e, &s));
 }
 
 /* Is anything but a word of memory pushed right before, by instructions that control falls

@@ -2,7 +2,7 @@
 """rules_joined: programs of which nothing is lost, though data lie where code may run, or code
 adds to what lies in data (rules.py): all exits of C are recorded, and no address may lead anywhere.
 And of which something would be, if that went too far."""
-from rule import rule
+from rule import BY_WORD, rule
 from rules_lost import certain
 
 # No jump fits at the return that changes its byte only.
@@ -130,3 +130,14 @@ table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
 .balign 4
 switch: .long .LH - switch, .LH - switch, .LH - switch, .LH - switch
 """)
+
+# An address of code is named from which something was taken, so that it is one of the file's own
+# headers, which stand in the same segment: arrivals_names_code.
+rule("joined named_below", """
+FUNC fill
+lea .LB0 - 64(%rip), %rcx
+lea 64(%rcx,%rdi,2), %rax
+mov %rax, word(%rip)
+ret
+END fill
+""" + BY_WORD)

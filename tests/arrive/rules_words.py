@@ -81,3 +81,87 @@ sub $4096, %rdx
 rule("pie vector_moved", VECTOR.format(LOAD + "movq %rdx, %xmm4; movdqa %xmm4, %xmm5"))
 rule("pie vector_inserted", VECTOR.format(LOAD + "pinsrq $0, %rdx, %xmm5"))
 rule("pie vector_sum", VECTOR.format("movq (%rcx,%rdi,8), %xmm5; psubq much(%rip), %xmm5"))
+
+# A word of the frame, into which something computed is put by a register that has its address: of
+# all these nothing is known unless all of the function is gone through for this word.
+OTHERS = """
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+sub $4096, %rdx
+mov table2(%rip), %rsi
+sub $24, %rsp
+mov %rsp, %r11
+{}
+add $24, %rsp
+jmp *%rax
+END G
+KEPT G
+FUNC none
+ret
+END none
+.data
+.balign 8
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+table2: .quad none
+"""
+# go_again in whole_asked.c: it is asked for the first time where it is added, at the top, or above.
+ADDED = "mov %rsi, {0}(%rsp); mov %rdx, {0}(%r11); je 3f; 3: xor %eax, %eax; add {0}(%rsp), %rax"
+rule("pie others_top", OTHERS.format(ADDED.format(0)))
+rule("pie others_above", OTHERS.format(ADDED.format(8)))
+# is_of_copy in flow_search.c: what is added is reached by the copy.
+rule("pie others_copy", OTHERS.format("mov %rsi, (%rsp); mov %rdx, (%r11); xor %eax, %eax; "
+                                      "add (%r11), %rax"))
+
+# A call goes by such a word, found by the copy, or by something that is known, too.
+CALLED = """
+FUNC G, 1
+push %rbx
+sub $32, %rsp
+mov %rsp, %rbx
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+sub $4096, %rdx
+mov %rdx, 8(%rbx)
+{}
+5: mov 8(%rbx), %rax
+6: call *%rax
+add $32, %rsp
+pop %rbx
+ret
+END G
+KEPT G
+FUNC out
+nop; nop; nop; nop; nop; nop; nop; ret
+nop; nop; nop; nop; nop; nop; nop; ret
+END out
+{}
+.data
+.balign 8
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+"""
+# `supposes` in arrivals_judge: it is asked exactly, if it is judged otherwise than as a whole word,
+# and stays so when it is asked once more; also if there are as many values as fit.
+rule("pie supposed", CALLED.format("""
+test %esi, %esi
+je 5f
+and $1, %esi
+lea out(%rip), %rax
+lea (%rax,%rsi,8), %rax
+jmp 6f""", ""))
+rule("pie supposed_switch", CALLED.format("""
+test %esi, %esi
+je 5f
+lea switch(%rip), %r8
+movslq (%r8,%rsi,4), %rax
+add %r8, %rax
+jmp 6f""", """
+.section .rodata
+.balign 4
+switch: .long out - switch, out + 8 - switch
+"""))
+rule("pie supposed_many", CALLED.format(
+    "".join(f"cmp ${i}, %esi; je 1{i}f\n" for i in range(7)) + "jmp 5f\n" +
+    "".join(f"1{i}: lea o{i}(%rip), %rax; jmp 6f\n" for i in range(6)) +
+    "16: movslq (%rdi,%rsi,4), %rax; jmp 6f",
+    "".join(f"FUNC o{i}\nret\nEND o{i}\n" for i in range(6))))

@@ -24,7 +24,7 @@ import tempfile
 
 import shapes
 
-KINDS = ("exec", "pie", "shared") * 3 + ("high",)    # above 4 GiB
+KINDS = ("exec", "pie", "shared") * 3 + ("high", "joined")    # high: above 4 GiB
 LINK = {"exec": ["-e", "0"], "pie": ["-pie", "--no-dynamic-linker", "-e", "0"],
         "shared": ["-shared"],
         "high": ["-e", "0", "-Ttext-segment=0x200000000", "--no-relax"],
