@@ -25,8 +25,8 @@ static struct state whole_at(struct whole *w, size_t step)
 	return s;
 }
 
-/* All is gone through once more, for a word of which nothing was asked before. False: it comes to no
- * answer any more. */
+/* All is gone through once more, for a word of which nothing was asked before. False: it comes to
+ * no answer any more. */
 static bool go_again(struct whole *w)
 {
 	for (size_t i = 0; i <= w->nstates; i++)
