@@ -117,6 +117,10 @@ struct effect {
 	int8_t vector;		/* register that a general one (`source`) is kept in, or from
 				 * which it is taken back; -1: none */
 	int8_t stored;		/* vector register that is written to memory; -1: none */
+	int8_t copied;		/* register by which memory is reached that is written; -1: none */
+	int8_t count;		/* register that says how many of that are written, one behind the
+				 * other; -1: one */
+	bool upper;		/* of `stored` it is the second word */
 	uint16_t others;	/* bit n: register n is set to something unknown, too, */
 	uint16_t changes;	/* that comes from what it was before */
 	int64_t number;
@@ -148,12 +152,22 @@ struct only_stores {
 	int64_t number;
 };
 
+/* Which words of eight bytes are made of which. */
+enum vector_words {
+	VECTOR_MIXED,		/* each of all of them, as far as is told */
+	VECTOR_SAME,		/* each of the same one, of `low`, memory or `from` */
+	VECTOR_LOW,		/* the low one of that of `low`, the next of that of `high` */
+};
+
 /* The same on vector registers, of which there are at most 32. */
 struct vectors {
 	int8_t to;		/* that it sets; -1: none */
 	int8_t from;		/* a general register, all of which it has; -1: none */
 	bool computes;		/* with their words, or parts of them; */
 	bool adds;		/* words of eight bytes */
+	uint8_t loads;		/* bytes of memory, at most, that go into it; 0: none */
+	uint8_t words;		/* enum vector_words */
+	int8_t low, high;	/* vector registers; -1: memory, if it is named */
 	uint32_t of;		/* bit n: vector register n, too */
 };
 

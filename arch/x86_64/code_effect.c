@@ -38,7 +38,8 @@ static void name_memory(const uint8_t *p, const struct x86_form *f, raddr_t pc,
 		(f->coding == X86_EVEX && f->disp_size == 1) || goes_by_vector(f);
 	e->number = number_at(p + f->disp_at, f->disp_size);
 	if (x86_pcrel(f)) {
-		e->number += (int64_t)pc + f->size;
+		/* It wraps. */
+		e->number = (int64_t)((raddr_t)e->number + pc + f->size);
 		e->named = true;
 		return;
 	}
@@ -97,7 +98,7 @@ static void arithmetic_number(const uint8_t *p, const struct x86_form *f, unsign
 		set(e, EFFECT_NUMBER, reg),
 			e->number = is_wide(f) ? -1 : (int64_t)UINT32_MAX;
 	else if (f->memory)
-		change_rm(f, e);
+		change(f, e, f->op == 0x80);
 	else if (f->op == 0x80)
 		e->others |= BIT(of_byte(f, reg));
 	else if (row == ADD || row == SUB)
@@ -122,7 +123,7 @@ static void arithmetic(const uint8_t *p, const struct x86_form *f, struct effect
 	} else if (form == 4) {		/* al */
 		e->others |= BIT(RAX);
 	} else if (to_rm && f->memory) {
-		change_rm(f, e);
+		change(f, e, byte);
 		e->source = (int8_t)(row == ADD && !byte && is_wide(f) ? reg_of(f) : NONE);
 	} else if (byte) {		/* it may be the second byte of another */
 		e->others |= BIT(of_byte(f, to_rm ? rm_of(f) : reg_of(f)));
@@ -146,7 +147,7 @@ static void shift(const uint8_t *p, const struct x86_form *f, struct effect *e)
 	unsigned int row = x86_modrm_reg(f);
 
 	if (f->memory) {
-		change_rm(f, e);
+		change(f, e, !(f->op & 1));
 		return;
 	}
 	if (!(f->op & 1)) {
@@ -174,7 +175,7 @@ static void group_ff(const struct x86_form *f, struct effect *e)
 
 	if (row < 2) {			/* inc, dec */
 		if (f->memory)
-			change_rm(f, e);
+			change(f, e, f->op == 0xfe);
 		else if (f->op == 0xfe)
 			e->others |= BIT(of_byte(f, rm_of(f)));
 		else
@@ -256,7 +257,14 @@ static void string(const struct x86_form *f, struct effect *e)
 		e->others |= BIT(RCX);
 	if (f->prefixes & X86_REP && op != 0xa6 && op != 0xae && !(f->prefixes & X86_ADDRSIZE))
 		set(e, EFFECT_NUMBER, RCX);
-	e->stores = op == 0xa4 || op == 0xaa;
+	if (op != 0xa4 && op != 0xaa)
+		return;
+	store(e, op == 0xaa ? RAX : NONE, f->op & 1 ? width_of(f) : 1);
+	e->memory = true;
+	e->thread = f->prefixes & X86_ADDRSIZE;
+	e->base = RDI;
+	e->copied = op == 0xa4 ? RSI : NONE;
+	e->count = f->prefixes & (X86_REP | X86_REPNE) ? RCX : NONE;
 }
 
 /* Moves, and what else compilers use all the time. */
@@ -542,7 +550,8 @@ static void effect_any(const uint8_t *p, size_t n, const struct insn *in, struct
 void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect *e)
 {
 	*e = (struct effect){ .reg = NONE, .base = NONE, .index = NONE, .source = NONE,
-			       .vector = NONE, .stored = NONE };
+			       .vector = NONE, .stored = NONE, .copied = NONE,
+			       .count = NONE };
 	if (!effect_short(p, in, e))
 		effect_any(p, n, in, e);
 }

@@ -76,6 +76,14 @@ static inline void store_of(struct effect *e, int vector, size_t width)
 	e->width = (uint8_t)width;
 }
 
+/* maskmovq, maskmovdqu: by rdi, those bytes that a mask says. */
+static inline void x86_store_masked(const struct x86_form *f, struct effect *e)
+{
+	store(e, NONE, f->coding == X86_LEGACY && !(f->prefixes & X86_OPSIZE) ? 8 : 16);
+	e->memory = e->computes = true;
+	e->base = RDI;
+}
+
 static inline void load(struct effect *e, int reg, size_t width, bool extends)
 {
 	set(e, EFFECT_LOAD, reg);

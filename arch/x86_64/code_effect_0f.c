@@ -148,8 +148,8 @@ void x86_effect_0f(const struct x86_form *f, struct effect *e)
 	case 0xc3:
 		store(e, reg_of(f), is_wide(f) ? 8 : 4);
 		return;
-	case 0xf7:			/* by rdi */
-		e->stores = true;
+	case 0xf7:			/* by rdi, what a mask says */
+		x86_store_masked(f, e);
 		return;
 	case 0x11:
 	case 0x13:
@@ -162,5 +162,6 @@ void x86_effect_0f(const struct x86_form *f, struct effect *e)
 		if (f->memory)
 			store_of(e, f->op == 0x7f || f->op == 0xe7 ?
 				 moved_of(f) : reg_of(f), width_stored(f));
+		e->upper = f->op == 0x17;
 	}
 }

@@ -98,6 +98,7 @@ static void store_vector(const uint8_t *p, const struct x86_form *f, struct effe
 	case 0x17:
 	case 0xd6:
 		store_of(e, reg_of(f), 8);
+		e->upper = f->op == 0x17;
 		break;
 	case 0x29:
 	case 0x2b:
@@ -173,7 +174,7 @@ void x86_effect_others(const uint8_t *p, const struct x86_form *f, struct effect
 		e->others = set_by_vector(f);
 		if (f->memory)
 			store_vector(p, f, e);
-		else
-			e->stores = f->op == 0xf7;	/* by rdi */
+		else if (f->op == 0xf7)
+			x86_store_masked(f, e);
 	}
 }

@@ -144,6 +144,60 @@ static void of_0f3a(const struct x86_form *f, const struct operands *o, struct v
 	}
 }
 
+/* Is it of more than 16 bytes, perhaps, or of those that a mask says? */
+static bool is_long(const uint8_t *p, const struct x86_form *f)
+{
+	return f->coding == X86_EVEX || (f->coding == X86_VEX && p[f->op_at - 1] & 4);
+}
+
+/* Moves, and what puts two low words together: of longer vectors two of each half. */
+static void name_words(const uint8_t *p, const struct x86_form *f, const struct operands *o,
+		       struct vectors *v)
+{
+	unsigned int other = v->to == (int)o->rm && v->to != (int)o->reg ? o->reg : o->rm;
+
+	v->low = v->high = -1;
+	if (f->map != X86_MAP_0F || f->coding == X86_EVEX)
+		return;
+	switch (f->op) {
+	case 0x10: case 0x11:
+		v->words = o->memory || o->prefix < 2 ? VECTOR_SAME : VECTOR_MIXED;
+		break;
+	case 0x28: case 0x29: case 0x6f: case 0x7f: case 0x7e: case 0xd6:
+		v->words = VECTOR_SAME;
+		break;
+	case 0x6e:
+		v->words = VECTOR_SAME;
+		return;
+	case 0x14: case 0x16: case 0x6c:
+		if (o->prefix > 1 || (f->op == 0x14 && o->prefix != 1) || is_long(p, f))
+			return;
+		v->words = VECTOR_LOW;
+		v->low = (int8_t)(o->three ? o->second : o->reg);
+		v->high = (int8_t)(o->memory ? -1 : (int)o->rm);
+		return;
+	}
+	v->low = (int8_t)(o->memory ? -1 : (int)other);
+}
+
+/* Bytes that are loaded for it, at most. */
+static uint8_t most_loaded(const uint8_t *p, const struct x86_form *f, const struct operands *o)
+{
+	uint8_t op = f->op;
+
+	if (f->coding == X86_EVEX)
+		return 64;
+	if (f->map == X86_MAP_0F && (op == 0x10 || op == 0x2a || (op >= 0x51 && op <= 0x5f)) &&
+	    o->prefix > 1)
+		return 8;
+	if (f->map == X86_MAP_0F && (op == 0x6e || op == 0x7e || op == 0xc4 ||
+				     ((op == 0x12 || op == 0x16) && o->prefix != 2)))
+		return 8;
+	if (f->map == X86_MAP_0F3A && op >= 0x20 && op <= 0x22)
+		return 8;
+	return is_long(p, f) ? 32 : 16;
+}
+
 void x86_vectors(const uint8_t *p, size_t n, const struct insn *in, struct vectors *v)
 {
 	struct operands o;
@@ -162,4 +216,7 @@ void x86_vectors(const uint8_t *p, size_t n, const struct insn *in, struct vecto
 		of_0f38(&f, &o, v);
 	else if (f.map == X86_MAP_0F3A)
 		of_0f3a(&f, &o, v);
+	name_words(p, &f, &o, v);
+	if (o.memory && v->to >= 0)
+		v->loads = most_loaded(p, &f, &o);
 }
