@@ -381,6 +381,8 @@ static bool is_call_by_word(const struct body *b, size_t step, const struct valu
 		bool part = (kind == VALUE_PLACE || kind == VALUE_ENTRY) && !s->v[i].named &&
 			!s->v[i].table;
 
+		if (kind == VALUE_ANY && s->v[i].kept)
+			return false;
 		if (!part && kind != VALUE_WORD && kind != VALUE_NUMBER && kind != VALUE_ANY &&
 		    kind != VALUE_SUM && kind != VALUE_RANGE)
 			return false;
@@ -414,18 +416,12 @@ int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspe
 		struct values s;
 		bool certain;
 
-		f.exact = false;
 		if (!leaves_by_address(&b->steps[i]) || !flow_goal(&f, i, &s))
 			continue;
-		/* One more, which was not added, would have made one of all of them. */
-		if (f.supposes && (s.n == VALUES_MAX || !is_call_by_word(b, i, &s))) {
-			f.exact = true;
-			flow_goal(&f, i, &s);
-		}
 		/* In a large function the search may have ended too early. */
 		certain = !values_have_any(&s) || !flow_is_whole(&f, i);
 		if (certain && values_have_any(&s)) {
-			f.patient = f.exact = true;
+			f.patient = true;
 			flow_goal(&f, i, &s);
 			f.patient = false;
 		}
@@ -436,7 +432,6 @@ int arrivals_judge(struct plan_impl *p, const struct body *b, unsigned int suspe
 			err = verdict_note(p, b, i, &s, certain);
 		f.hurried = flow_hurries(&f, p->ndoubts - doubts);
 	}
-	f.exact = true;
 	bool takes = suspects & SUSPECT_TAKES;
 
 	if (!err && (takes || suspects & SUSPECT_NAME))

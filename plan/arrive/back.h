@@ -60,4 +60,10 @@ static inline int32_t back_high(const struct back *b, int reg)
 	return b->rounded ? b->high.at[reg] : b->stack.at[reg];
 }
 
+/* May this register hold an address of the stack? */
+static inline bool back_reaches(const struct back *b, int reg)
+{
+	return reg >= 0 && b->stack.at[reg] != STACK_NOT;
+}
+
 #endif

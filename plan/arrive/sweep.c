@@ -177,7 +177,8 @@ static bool is_by_frame(const struct sweep *s, const struct insn *in)
 	    in->flags & INSN_SLOT || !arch->effect)
 		return false;
 	effect_of(s, in, &e);
-	return arch_is_stack(arch, e.base);
+	return arch_is_stack(arch, e.base) ||
+		(!s->again && is_in_func(s, in->pc) && back_reaches(&s->way_back, e.base));
 }
 
 /* Something here is to be proved, or it may lead anywhere. */

@@ -239,14 +239,36 @@ bool flow_is_own_address(const struct flow *f, size_t step)
 	return e.op == EFFECT_POP;
 }
 
+/* Registers that a step gives an address of the stack, of those that may have one before it. */
+static uint32_t copied_by(const struct effect *e, uint32_t have)
+{
+	bool base = e->base >= 0 && have >> e->base & 1;
+	bool index = e->index >= 0 && have >> e->index & 1;
+
+	switch (e->op) {
+	case EFFECT_MOVE:
+	case EFFECT_MAY_MOVE:
+		return (base ? 1u : 0) << e->reg;
+	case EFFECT_SUM:
+		return (base || index ? 1u : 0) << e->reg;
+	case EFFECT_SWAP:
+		return base || have >> e->reg & 1 ? 1u << e->reg | 1u << e->base : 0;
+	}
+	return 0;
+}
+
 uint32_t flow_copies(struct flow *f)
 {
-	for (size_t i = 0; i < f->body->nsteps && !f->copies_known; i++) {
-		const struct effect *e = effect_at(f, i);
+	const uint32_t frame = 1u << f->arch->stack | 1u << f->arch->frame;
+	uint32_t have = frame, before = 0;
 
-		if (e->op == EFFECT_MOVE && arch_is_stack(f->arch, e->base))
-			f->copies |= 1u << e->reg;
+	while (!f->copies_known && have != before) {
+		before = have;
+		for (size_t i = 0; i < f->body->nsteps; i++)
+			have |= copied_by(effect_at(f, i), have);
 	}
+	if (!f->copies_known)
+		f->copies = have;
 	f->copies_known = true;
 	return f->copies;
 }

@@ -14,6 +14,8 @@ enum {
 
 /* value.c. Sets: one that is full becomes ANY, or WORD if it has whole words only. */
 extern const struct value value_any, value_word;
+/* What is in the frame, and may be something that the body has computed. */
+extern const struct value value_put;
 void values_add(struct values *, struct value);
 void values_add_all(struct values *, const struct values *more);
 struct value value_number(const struct flow *, raddr_t, bool named);
@@ -65,14 +67,21 @@ uint32_t flow_copies(struct flow *);
  * -1: there are too many. */
 int flow_slot(struct flow *, int base, int64_t number);
 
-/* flow_search.c. A search of its own (reg -1: the number 0). */
-void flow_ask(struct flow *, size_t step, int reg, struct values *ret);
+/* flow_near.c. What an index is at most, if that is told shortly before, and nowhere else. */
+struct value flow_bound(struct flow *, size_t step, int reg);
+/* Is the register set to a number shortly before? */
+bool flow_number(struct flow *, size_t step, int reg, uint64_t *ret);
+/* What it makes of vector registers. */
+void flow_vectors(const struct flow *, size_t step, struct vectors *ret);
 /* Does code name all of them, or what they were computed from? */
 bool values_are_named(const struct values *);
 /* Are all of them addresses that code names, and is there one? */
 bool values_are_known(const struct values *);
-/* The word that is innermost on the stack. */
-void flow_set_by_top(struct flow *, size_t step, struct values *ret);
+bool values_are_whole(const struct values *);
+
+/* flow_search.c. A search of its own (reg -1: the number 0). */
+void flow_ask(struct flow *, size_t step, int reg, struct values *ret);
+void flow_set_by_slot(struct flow *, size_t step, const struct slot *, struct values *ret);
 void flow_set_by_load(struct flow *, size_t step, const struct effect *, struct values *ret);
 void flow_set_by_sum(struct flow *, size_t step, const struct effect *, struct values *ret);
 void flow_set_by_one(struct flow *, size_t step, const struct effect *, struct values *ret);

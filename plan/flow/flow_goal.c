@@ -4,6 +4,7 @@
 #include "plan/flow/flow.h"
 
 enum {
+	PUT_MOST = 4 * 8,	/* bytes that are left on the stack to be returned by */
 	BUDGET = 1 << 15,	/* steps in one search for where a jump leads, */
 	BUDGET_CALL = 1 << 11,	/* and a call, which whole.c knows, or code of no function */
 	OWN_NEAR = 8,		/* steps in which an entry of a table is loaded and added */
@@ -11,17 +12,20 @@ enum {
 	REACHED_NEAR = 16,	/* steps around a loop's, in which memory is reached by it */
 };
 
-/* The body goes by what it has put itself where a return takes its way back? */
+/* The body goes by what it has put itself where a return takes its way back, or leaves it there for
+ * what it leads to? And so by what it has put above. */
 static bool goal_of_return(struct flow *f, size_t step, struct values *ret)
 {
-	if ((!f->backs && f->body->steps[step].insn.kind != INSN_UNKNOWN) ||
-	    !flow_has_put(f, step))
+	bool put = false;
+
+	if (!f->backs && f->body->steps[step].insn.kind != INSN_UNKNOWN)
 		return false;
-	if (flow_enter(f)) {
-		flow_set_by_top(f, step, ret);
-		flow_leave(f);
-	}
-	return true;
+	for (int64_t at = 0; at < PUT_MOST && flow_has_put(f, step, at); at += 8, put = true)
+		if (flow_enter(f)) {
+			flow_set_by_slot(f, step, &(struct slot){ at, f->arch->stack }, ret);
+			flow_leave(f);
+		}
+	return put;
 }
 
 /* Was it computed from the address of such a table, or of code? */
@@ -157,7 +161,6 @@ bool flow_goal(struct flow *f, size_t step, struct values *ret)
 	f->nslots = 0;
 	f->near_only = false;
 	f->by_call = in->kind == INSN_CALL_INDIRECT;
-	f->supposes = false;
 	f->budget = budget_of(f, in);
 	if (s->by_thunk) {
 		flow_ask(f, step, s->by_thunk - 1, ret);
@@ -173,16 +176,14 @@ bool flow_goal(struct flow *f, size_t step, struct values *ret)
 	int reg = in->kind == INSN_UNKNOWN ? -1 :
 		arch->goes_by(symbols_text(f->body->impl->symbols, in->pc, &left), in);
 
+	e.width = 8;
 	if (reg >= 0) {
 		f->budget = f->hurried ? BUDGET_CALL : BUDGET;
 		if (!goes_by_own_table(f, step, reg, ret)) {
 			f->budget = budget_of(f, in);
 			flow_ask(f, step, reg, ret);
 		}
-		return true;
-	}
-	e.width = 8;
-	if (flow_enter(f)) {
+	} else if (flow_enter(f)) {
 		flow_set_by_load(f, step, &e, ret);
 		flow_leave(f);
 	}

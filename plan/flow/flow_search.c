@@ -17,13 +17,19 @@ static void flow_search(struct flow *, size_t step, int reg, struct values *ret)
 /* ---- what an instruction sets a register, or a word of the frame, to ------- */
 
 enum {
+	WORD = 8,
+	WIDEST = 64,		/* bytes of the longest vector */
+	VECTORS = 16,		/* vector registers that are told apart */
 	VECTOR_NEAR = 24,	/* steps in which a vector register was set that keeps a word */
-	BOUND_NEAR = 12,	/* steps in which an index may be bounded */
 };
 
+/* Is some of a word of the frame written? */
 static bool is_slot(const struct effect *e, int64_t number, int base)
 {
-	return e->memory && !e->thread && e->base == base && e->index < 0 && e->number == number;
+	int64_t size = e->width ? e->width : WIDEST;
+
+	return e->memory && !e->thread && e->base == base && e->index < 0 &&
+		e->number < number + WORD && e->number > number - size;
 }
 
 /* What is known of what no search finds: `whole` says that it is a whole word, or it may be
@@ -44,103 +50,6 @@ static struct value written(const struct flow *f, const struct effect *e)
 		(f->near_only && !place && !body_has(f->body, a));
 
 	return p->symbols->is_pie || other ? value_word : value_number(f, a, place);
-}
-
-/* A word of the frame that an instruction has written, or pushed: as go_back. */
-static bool put_back(struct flow *f, size_t step, const struct slot *slot, int *place,
-		     struct values *ret)
-{
-	const struct effect *e = effect_at(f, step);
-
-	*place = e->source;
-	/* A word of which only a part was written is none: it is not this one that
-	 * is loaded. */
-	if (e->computes)
-		values_add(ret, value_any);
-	else if (e->stores && e->width < 8)
-		return false;
-	else if (e->writes)
-		values_add(ret, written(f, e));
-	else if (e->source < 0)
-		values_add(ret, given_up(f, f->near_only ||
-					 flow_slot_is_whole(f, step + 1, slot)));
-	else
-		return true;
-	return false;
-}
-
-/* A word of the frame behind `step`: as go_back. */
-static bool slot_back(struct flow *f, size_t step, int *place, struct values *ret)
-{
-	struct slot slot = f->slots[*place - REGISTERS];
-	const struct effect *e = effect_at(f, step);
-	const int sp = f->arch->stack;
-	int64_t higher = 0;
-
-	if ((slot.base == sp && e->pushes && slot.number == 0) ||
-	    (e->stores && is_slot(e, slot.number, slot.base)))
-		return put_back(f, step, &slot, place, ret);
-	if (slot.base == sp ? !effect_lowers(e, sp, &higher) :
-	    e->reg == slot.base || e->others >> slot.base & 1) {
-		values_add(ret, given_up(f, f->near_only ||
-					 flow_slot_is_whole(f, step + 1, &slot)));
-		return false;
-	}
-	if (higher)
-		*place = flow_slot(f, sp, slot.number - higher);
-	if (*place < 0)
-		values_add(ret, value_any);
-	return *place >= 0;
-}
-
-/* What an index is at most, if that is told shortly before, and nowhere else. */
-static struct value bound_of(struct flow *f, size_t step, int reg)
-{
-	const struct body *b = f->body;
-	unsigned int shift = 0;
-
-	for (size_t i = step; i-- > 0 && step - i <= BOUND_NEAR; ) {
-		struct value v = value_any;
-		struct effect e;
-
-		if (f->led[i + 1] || b->steps[i].ends ||
-		    b->steps[i].piece != b->steps[step].piece)
-			break;
-		e = *effect_at(f, i);
-		if (e.others >> reg & 1)
-			break;
-		if (e.reg != reg)
-			continue;
-		if (e.op == EFFECT_CLIP)
-			v = value_clipped(value_any, (raddr_t)e.number);
-		else if (e.op == EFFECT_LOAD && e.width < 4 && !e.extends)
-			v = value_clipped(value_any, e.width == 1 ? UINT8_MAX : UINT16_MAX);
-		else if (e.op == EFFECT_SHIFT && shift + (unsigned int)e.number < 16) {
-			shift += (unsigned int)e.number;
-			continue;
-		} else if (e.op == EFFECT_MOVE || e.op == EFFECT_CUT || e.op == EFFECT_WIDEN) {
-			reg = e.base;
-			continue;
-		}
-		return value_times(f, v, 1u << shift);
-	}
-	return value_any;
-}
-
-bool values_are_named(const struct values *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (!s->v[i].named)
-			return false;
-	return s->n;
-}
-
-bool values_are_known(const struct values *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (!value_is_address(s->v[i]))
-			return false;
-	return s->n > 0;
 }
 
 /* Shifted to the left: all of it, or what stays of its low half. */
@@ -213,17 +122,9 @@ static struct value word_of(struct flow *f, const struct effect *load)
 	return ret;
 }
 
-static bool are_whole(const struct values *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (s->v[i].kind != VALUE_WORD && s->v[i].kind != VALUE_NUMBER)
-			return false;
-	return true;
-}
-
 /* A word of the frame before `step`. A search goes by the register that reaches it, and not by
  * where that is: others may reach the same word. */
-static void set_by_slot(struct flow *f, size_t step, const struct slot *slot, struct values *ret)
+void flow_set_by_slot(struct flow *f, size_t step, const struct slot *slot, struct values *ret)
 {
 	int place = flow_slot(f, slot->base, slot->number);
 	struct values of;
@@ -235,24 +136,21 @@ static void set_by_slot(struct flow *f, size_t step, const struct slot *slot, st
 	of.n = 0;
 	flow_search(f, step, place, &of);
 	/* Written by another register it need not be what was found. */
-	if (!f->near_only && are_whole(&of) && flow_slot_has_others(f, step, slot) &&
+	if (!f->near_only && values_are_whole(&of) && flow_slot_has_others(f, step, slot) &&
 	    !flow_slot_is_whole(f, step, slot))
-		values_add(ret, value_any);
+		values_add(ret, value_put);
 	else
 		values_add_all(ret, &of);
 }
 
-/* Does another register that has an address of the stack somewhere reach it? A call that goes by a
- * whole word on one way is judged no otherwise for that: of what it goes by it is not asked. */
+/* Does a register reach it that has an address of the stack somewhere? */
 static bool is_of_copy(struct flow *f, const struct effect *e)
 {
-	if (e->base < 0 || e->index >= 0 || e->thread || f->near_only)
+	if (e->thread || f->near_only)
 		return false;
-	if (f->by_call && f->depth == 1 && !f->exact) {
-		f->supposes = true;
-		return false;
-	}
-	return flow_copies(f) >> e->base & 1;
+	uint32_t by = (e->base >= 0 ? 1u << e->base : 0) | (e->index >= 0 ? 1u << e->index : 0);
+
+	return by && flow_copies(f) & by;
 }
 
 static bool is_of_frame(const struct flow *f, const struct effect *e)
@@ -266,12 +164,13 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 	bool frame = is_of_frame(f, e);
 
 	if (frame && e->width == 8) {
-		set_by_slot(f, step, &(struct slot){ e->number, e->base }, ret);
+		flow_set_by_slot(f, step, &(struct slot){ e->number, e->base }, ret);
 		return;
 	}
-	if (e->width == 8 && is_of_copy(f, e) &&
-	    !flow_slot_is_whole(f, step, &(struct slot){ e->number, e->base }))
-		values_add(ret, value_any);
+	if (e->width == 8 && is_of_copy(f, e) && !flow_load_is_whole(f, step, e)) {
+		values_add(ret, value_put);
+		return;
+	}
 	if (e->thread || frame || e->width == 8) {
 		values_add(ret, e->width == 8 ? word_of(f, e) : value_loaded(f, value_any, e));
 		return;
@@ -279,7 +178,7 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 	flow_ask(f, step, e->base, &base);
 	/* An index says which entry it is: of what is known, that does not matter. */
 	if (e->index >= 0 && values_are_known(&base))
-		index = (struct values){ .v = { bound_of(f, step, e->index) }, .n = 1 };
+		index = (struct values){ .v = { flow_bound(f, step, e->index) }, .n = 1 };
 	else
 		flow_ask(f, step, e->index, &index);
 	for (size_t i = 0; i < base.n; i++)
@@ -338,50 +237,134 @@ void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct
 		    value_added(f, of.v[i], value_loaded(f, value_any, &load)));
 }
 
-void flow_set_by_top(struct flow *f, size_t step, struct values *ret)
-{
-	set_by_slot(f, step, &(struct slot){ 0, f->arch->stack }, ret);
-}
-
 static void set_by_pop(struct flow *f, size_t step, struct values *ret)
 {
 	if (flow_is_own_address(f, step))
 		values_add(ret, value_number(f, f->body->steps[step].insn.pc, true));
 	else
-		flow_set_by_top(f, step, ret);
+		flow_set_by_slot(f, step, &(struct slot){ 0, f->arch->stack }, ret);
 }
 
-static bool is_vector_set(const struct flow *f, size_t step, int vector)
+/* Word `word` of memory that a vector is loaded from. */
+static void set_by_loaded(struct flow *f, size_t step, unsigned int word, struct values *ret)
 {
-	const struct plan_impl *p = f->body->impl;
-	const struct insn *in = &f->body->steps[step].insn;
-	struct vectors v;
-	size_t left;
-	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+	struct effect load = *effect_at(f, step);
 
-	if (!p->arch->vectors)
-		return false;
-	p->arch->vectors(bytes, left, in, &v);
-	return v.to == vector;
+	load.number += WORD * (int64_t)word;
+	load.width = WORD;
+	flow_set_by_load(f, step, &load, ret);
 }
 
-/* What was put into a vector register shortly before, to be kept there (flow_is_whole looks on). */
-static void set_by_vector(struct flow *f, size_t step, int vector, struct values *ret)
+/* Word `word` of a vector register, that was put there shortly before (flow_is_whole looks on). */
+static void set_by_vector(struct flow *f, size_t step, int vector, unsigned int word,
+			  struct values *ret)
 {
-	const struct body *b = f->body;
-	struct effect e;
+	const struct step *s = f->body->steps;
 
 	for (size_t i = step; i-- > 0 && step - i <= VECTOR_NEAR && !f->led[i + 1] &&
-	     b->steps[i].piece == b->steps[step].piece && !b->steps[i].ends; ) {
-		e = *effect_at(f, i);
-		if (e.vector == vector && e.source >= 0) {
-			flow_search(f, i, e.source, ret);
+	     s[i].piece == s[step].piece && !s[i].ends; ) {
+		const struct effect *e = effect_at(f, i);
+		struct vectors v;
+
+		flow_vectors(f, i, &v);
+		if (e->op != EFFECT_BACK && e->vector >= 0)
+			v.to = e->vector;
+		/* Those of the oldest kind are told from others only where they are kept in. */
+		if (v.to != vector && v.to + VECTORS != vector)
+			continue;
+		if (v.to != vector || v.words == VECTOR_MIXED ||
+		    (v.words == VECTOR_LOW && word > 1))
+			break;
+		if (e->vector == vector && e->source >= 0 && !word) {
+			flow_search(f, i, e->source, ret);
 			return;
 		}
-		if (e.vector == vector ? e.op != EFFECT_BACK : is_vector_set(f, i, vector))
+		/* Behind what is moved or loaded there are zeros. */
+		vector = v.words == VECTOR_LOW && word ? v.high : v.low;
+		word = v.words == VECTOR_LOW ? 0 : word;
+		if (vector < 0 && (v.loads || word)) {
+			if (v.loads > WORD * word)
+				set_by_loaded(f, i, word, ret);
+			else
+				values_add(ret, value_word);
+			return;
+		}
+		if (vector < 0)
 			break;
 	}
 	values_add(ret, given_up(f, false));
+}
+
+/* A word of the frame that has one of a vector. False: it is not known which, or what that is. */
+static bool set_by_stored(struct flow *f, size_t step, const struct slot *slot,
+			  struct values *ret)
+{
+	const struct effect *e = effect_at(f, step);
+	int64_t behind = slot->number - e->number;
+	struct values of = { .n = 0 };
+
+	if (f->near_only || behind < 0 || behind % WORD || behind + WORD > e->width)
+		return false;
+	set_by_vector(f, step, e->stored, (unsigned int)(behind / WORD) + e->upper, &of);
+	for (size_t i = 0; i < of.n; i++)
+		if (of.v[i].kind == VALUE_ANY && !of.v[i].kept)
+			return false;
+	values_add_all(ret, &of);
+	return true;
+}
+
+/* A word of the frame that an instruction has written, or pushed: as go_back. */
+static bool put_back(struct flow *f, size_t step, const struct slot *slot, int *place,
+		     struct values *ret)
+{
+	const struct effect *e = effect_at(f, step);
+	bool part = e->stores && e->width && e->width < WORD;
+	/* With what is beside it. */
+	bool apart = e->stores && (e->number != slot->number || e->width != WORD);
+
+	if (part && e->number != slot->number)
+		return true;
+	*place = e->source;
+	/* A word of which only a part was written is none: it is not this one that
+	 * is loaded. */
+	if (e->computes)
+		values_add(ret, value_any);
+	else if (part)
+		return false;
+	else if (e->stored >= 0 && set_by_stored(f, step, slot, ret))
+		return false;
+	else if (e->writes && !apart)
+		values_add(ret, written(f, e));
+	else if (e->source < 0 || apart)
+		values_add(ret, given_up(f, f->near_only ||
+					 flow_slot_is_whole(f, step + 1, slot)));
+	else
+		return true;
+	return false;
+}
+
+/* A word of the frame behind `step`: as go_back. */
+static bool slot_back(struct flow *f, size_t step, int *place, struct values *ret)
+{
+	struct slot slot = f->slots[*place - REGISTERS];
+	const struct effect *e = effect_at(f, step);
+	const int sp = f->arch->stack;
+	int64_t higher = 0;
+
+	if ((slot.base == sp && e->pushes && slot.number == 0) ||
+	    (e->stores && is_slot(e, slot.number, slot.base)))
+		return put_back(f, step, &slot, place, ret);
+	if (slot.base == sp ? !effect_lowers(e, sp, &higher) :
+	    e->reg == slot.base || e->others >> slot.base & 1) {
+		values_add(ret, given_up(f, f->near_only ||
+					 flow_slot_is_whole(f, step + 1, &slot)));
+		return false;
+	}
+	if (higher)
+		*place = flow_slot(f, sp, slot.number - higher);
+	if (*place < 0)
+		values_add(ret, value_any);
+	return *place >= 0;
 }
 
 /* Register `reg` behind `step`: true, and perhaps another one that it had before it; false:
@@ -415,7 +398,7 @@ static bool go_back(struct flow *f, size_t step, int *reg, struct values *ret)
 		flow_search(f, step, e->base, ret);
 		return true;
 	case EFFECT_MAY_LOAD:
-		values_add(ret, value_word);
+		flow_set_by_load(f, step, e, ret);
 		return true;
 	case EFFECT_NUMBER:
 		values_add(ret, value_number(f, (raddr_t)e->number, e->named));
@@ -430,7 +413,7 @@ static bool go_back(struct flow *f, size_t step, int *reg, struct values *ret)
 		set_by_pop(f, step, ret);
 		break;
 	case EFFECT_BACK:
-		set_by_vector(f, step, e->vector, ret);
+		set_by_vector(f, step, e->vector, 0, ret);
 		break;
 	default:
 		flow_set_by_one(f, step, e, ret);
@@ -501,9 +484,11 @@ static void search_jumps(struct flow *f, int reg, struct values *ret)
 		if (!f->leads[f->leavers[i]])
 			flow_search(f, f->leavers[i], reg, &from);
 		none &= !from.n;
-		for (size_t k = 0; k < from.n; k++)
-			values_add(ret, from.v[k].kind == VALUE_ANY && called ? value_word :
-				   from.v[k]);
+		for (size_t k = 0; k < from.n; k++) {
+			bool any = from.v[k].kind == VALUE_ANY && !from.v[k].kept;
+
+			values_add(ret, any && called ? value_word : from.v[k]);
+		}
 	}
 	if (none || !f->budget)
 		values_add(ret, f->budget ? value_word : value_any);
@@ -525,6 +510,22 @@ static void end_unnamed(struct flow *f, const struct values *found)
 		f->budget = 0;
 }
 
+/* A word of the frame, where a call of the body's own leads: its way back, a word of the caller's,
+ * above that, or of a frame of its own. */
+static void search_caller(struct flow *f, size_t step, int reg, struct values *ret)
+{
+	const struct slot *slot = &f->slots[reg - REGISTERS];
+
+	if (slot->base == f->arch->stack && slot->number >= WORD)
+		reg = flow_slot(f, slot->base, slot->number - WORD);
+	else if (slot->base == f->arch->stack)
+		reg = -1;
+	if (reg >= 0)
+		flow_search(f, step, reg, ret);
+	else
+		values_add(ret, f->met == UINT64_MAX ? value_any : value_word);
+}
+
 /* All that lead here, but for falling in. */
 static void search_ways(struct flow *f, size_t step, int reg, struct values *ret)
 {
@@ -533,9 +534,8 @@ static void search_ways(struct flow *f, size_t step, int reg, struct values *ret
 
 	for (size_t i = flow_first_link(f, step);
 	     i < f->nlinks && f->links[i].to == in->pc; i++, n++) {
-		/* A function that is called has a frame of its own. */
 		if (reg >= REGISTERS && f->body->steps[f->links[i].step].insn.kind == INSN_CALL)
-			values_add(ret, value_word);
+			search_caller(f, f->links[i].step, reg, ret);
 		else
 			flow_search(f, f->links[i].step, reg, ret);
 		end_unnamed(f, ret);

@@ -6,6 +6,7 @@
 enum { RANGE_MOST = 1 << 20 };	/* of an index that is bounded */
 
 const struct value value_any = { .kind = VALUE_ANY }, value_word = { .kind = VALUE_WORD };
+const struct value value_put = { .kind = VALUE_ANY, .kept = true };
 
 static const struct value value_sum_of_words = { .kind = VALUE_SUM };
 
@@ -33,17 +34,18 @@ void values_add(struct values *s, struct value v)
 		s->v[s->n++] = v;
 		return;
 	}
-	bool whole = is_whole(&v), any = v.kind == VALUE_ANY, words = true;
+	bool whole = is_whole(&v), any = v.kind == VALUE_ANY, words = true, put = any && v.kept;
 
 	for (size_t i = 0; i < s->n; i++) {
 		whole &= is_whole(&s->v[i]);
 		any |= s->v[i].kind == VALUE_ANY;
+		put |= s->v[i].kind == VALUE_ANY && s->v[i].kept;
 	}
 	for (size_t i = 0; i < s->n; i++)
 		words &= is_whole(&s->v[i]) || s->v[i].kind >= VALUE_RANGE;
 	/* Words, and what nothing is known of. */
-	words &= any && (is_whole(&v) || v.kind >= VALUE_RANGE);
-	s->v[0] = whole || words ? value_word : value_any;
+	words &= any && !put && (is_whole(&v) || v.kind >= VALUE_RANGE);
+	s->v[0] = whole || words ? value_word : put ? value_put : value_any;
 	s->v[1] = value_any;
 	s->n = words ? 2 : 1;
 }

@@ -95,6 +95,9 @@ enum leads {
 	LEADS_BY_TABLE,		/* all, and what follows in a table whose end is not known */
 };
 
+/* Words of a function that room is made for, as there is too little. */
+enum { WANTED_MOST = 32 };
+
 /* A body of which values are asked. */
 struct flow {
 	const struct body *body;
@@ -125,19 +128,17 @@ struct flow {
 	struct whole *whole;	/* flow_known; NULL: it was not asked for */
 	void (*forget)(struct whole *);
 	bool lost;		/* and there is no answer */
-	int64_t wanted;		/* a word of the frame that it has room for, first; 0: any */
-	unsigned int nwanted;	/* how many were wanted */
+	int64_t wanted[WANTED_MOST];	/* words of the frame that it has room for, first */
+	size_t nwanted;
 	struct answer *answers;	/* asked.c; NULL: nothing is kept */
 	unsigned int depth;
 	bool near_only;		/* what arrives otherwise brings nothing that is known */
 	bool rounds;		/* a sum that is judged where it is made depends on itself */
-	bool patient;		/* look as far for where calls lead as for jumps, */
+	bool patient;		/* look as far for where calls lead as for jumps */
 	bool hurried;		/* it is not asked what the body may compute */
 	uint32_t copies;	/* registers that the stack's or the frame's is moved to, */
 	bool copies_known;	/* once they were looked for */
-	bool by_call;		/* what is asked for is what a call goes by, */
-	bool exact;		/* whatever that is judged by; */
-	bool supposes;		/* else: nothing but whole words was put where a word was found */
+	bool by_call;		/* what is asked for is what a call goes by */
 	bool backs;		/* returns are asked of, too */
 	bool only_named;	/* what is found beside something unnamed does not matter */
 	size_t budget;		/* steps that may still be looked at */
@@ -208,8 +209,11 @@ bool flow_is_whole(struct flow *, size_t step);
 /* Is a word of the frame written to by other registers than it is named by? */
 bool flow_slot_has_others(struct flow *, size_t step, const struct slot *);
 bool flow_slot_is_whole(struct flow *, size_t step, const struct slot *);
-/* Has the body itself put the word where a return at this step takes its way back? */
-bool flow_has_put(struct flow *, size_t step);
+/* The same of what an effect loads. */
+bool flow_load_is_whole(struct flow *, size_t step, const struct effect *);
+/* Has the body itself put the word where a return at this step takes its way back, or pushed the
+ * one that is `above` bytes above? */
+bool flow_has_put(struct flow *, size_t step, int64_t above);
 
 /* mixed.c. What does a step make of an address of code that the function names? */
 enum mixes {

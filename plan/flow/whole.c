@@ -11,22 +11,9 @@
  * Words of the frame are told apart by how far they are from where the stack pointer is at the
  * entry, whichever register reaches them (stack.c): the word there is the way back.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "plan/flow/whole.h"
-
-/* The bit of a word of the frame of which something is asked; 0: there are too many. */
-bits whole_slot(struct whole *w, int64_t at)
-{
-	for (size_t i = 0; i < w->nslots; i++)
-		if (w->slots[i] == at)
-			return whole_bit(i);
-	if (w->nslots == SLOTS)
-		return 0;
-	w->slots[w->nslots] = at;
-	return whole_bit(w->nslots++);
-}
 
 /* Memory of the frame of which it is not known where it is. */
 static bool is_lost(const struct whole *w, const struct effect *e, const struct state *s)
@@ -35,27 +22,30 @@ static bool is_lost(const struct whole *w, const struct effect *e, const struct 
 		!stack_is_known(&s->stack, w->sp);
 }
 
-static void whole_put(struct state *s, bits bit, bool computed)
-{
-	s->computed = computed ? s->computed | bit : s->computed & ~bit;
-}
-
 static bool is_computed(const struct state *s, int reg)
 {
 	return reg >= 0 && s->computed >> reg & 1;
 }
 
-/* Is it one of those above? */
-bool whole_is_buried(int64_t at, const struct state *s)
+/* Does it reach memory of the stack, wherever that is? */
+static bool is_somewhere(const struct effect *e, const struct state *s)
 {
-	return s->buried && at >= STACK_ANEW;
+	const int32_t *at = s->stack.at;
+
+	return e->memory && !e->thread && ((e->base >= 0 && at[e->base] != STACK_NOT) ||
+					   (e->index >= 0 && at[e->index] != STACK_NOT));
 }
 
-static bool is_slot_computed(struct whole *w, int64_t at, const struct state *s)
+/* An index says which of several words it is: the first of them, or the next, say what they are. */
+static bool is_indexed_computed(struct whole *w, const struct effect *e, const struct state *s)
 {
-	bits bit = whole_slot(w, at);
+	struct effect first = *e;
+	int64_t at;
 
-	return !bit || s->computed & bit || (whole_is_buried(at, s) && !(s->put & bit));
+	first.index = -1;
+	return stack_reaches(&first, &s->stack, &at) &&
+		(whole_slot_computed(w, at, s) ||
+		 (e->scale == WORD && whole_slot_computed(w, at + WORD, s)));
 }
 
 bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s)
@@ -63,15 +53,15 @@ bool whole_loads_computed(struct whole *w, const struct effect *e, const struct 
 	int64_t at;
 
 	if (stack_reaches(e, &s->stack, &at))
-		return e->width != WORD || is_slot_computed(w, at, s);
-	return e->width != WORD || is_lost(w, e, s);
+		return e->width != WORD || whole_slot_computed(w, at, s);
+	return e->width != WORD || is_lost(w, e, s) || is_indexed_computed(w, e, s);
 }
 
 /* What is innermost on the stack. */
 static bool pops_computed(struct whole *w, const struct state *s)
 {
 	return !stack_is_known(&s->stack, w->sp) ||
-		is_slot_computed(w, s->stack.at[w->sp], s);
+		whole_slot_computed(w, s->stack.at[w->sp], s);
 }
 
 static bool sets_computed(struct whole *w, const struct effect *e, const struct state *s)
@@ -95,52 +85,69 @@ static bool sets_computed(struct whole *w, const struct effect *e, const struct 
 	case EFFECT_CODED:
 		return is_computed(s, e->reg);
 	case EFFECT_BACK:
-		return s->vectors >> e->vector & 1;
+		return whole_vector_words(s, e->vector & (VECTORS - 1)) & 1;
 	}
 	return true;
 }
 
-/* So many bytes of the frame are written. A word of which only a part is, is none any more, and
- * not what is loaded from there; but a way back stays one. */
-static bits put_slots(struct whole *w, int64_t at, size_t size, bool computed, bool some,
-		      struct state *s)
+/* Something computed is in the frame: what is loaded from there may be that. */
+static void note_frame(struct whole *w)
 {
-	bits put = 0;
-
-	for (size_t i = 0; i < w->nslots; i++) {
-		int64_t slot = w->slots[i];
-		bool all = slot >= at && slot + WORD <= at + (int64_t)size;
-
-		if (slot <= at - WORD || slot >= at + (int64_t)size)
-			continue;
-		if (!some || computed)
-			whole_put(s, whole_bit(i), computed || (slot == 0 && !all));
-		put |= whole_bit(i);
-	}
-	s->put |= put;
-	return put;
+	w->again |= !w->frame;
+	w->frame = true;
 }
 
-static void whole_store(struct whole *w, const struct effect *e, struct state *s, bool computed)
+/* How many bytes are written: up to the way back, where it is not told how many. */
+static size_t size_stored(struct whole *w, size_t step, const struct effect *e, int64_t at)
 {
+	size_t width = e->width ? e->width : WORD;
+	uint64_t n = 1;
+
+	if (e->count < 0 || at >= 0)
+		return width;
+	return flow_number(w->flow, step, e->count, &n) && n <= (uint64_t)-at / width ?
+		n * width : (size_t)-at;
+}
+
+/* Which of the words that are written are computed? A part of one is none, if it is not known what
+ * the rest was. */
+static unsigned int words_stored(const struct effect *e, const struct state *s, bool computed)
+{
+	unsigned int words;
+
+	if (e->computes)
+		return VECTOR_ALL;
+	if (e->stored < 0)
+		return computed && (e->count >= 0 || e->width >= WORD) ? VECTOR_ALL : 0;
+	words = whole_vector_words(s, e->stored & (VECTORS - 1));
+	return e->width < WORD ? 0 : e->upper ? words >> 1 : words;
+}
+
+static void whole_store(struct whole *w, size_t step, struct state *s, bool computed)
+{
+	const struct effect *e = effect_at(w->flow, step);
 	int64_t at;
 
+	if ((computed || e->computes) && is_somewhere(e, s))
+		note_frame(w);
 	/* Of a part that is computed with it is not known what the rest was; nor of a word that a
 	 * call has returned, and that is written over the way back, whether it is made of that. */
 	w->stores |= e->base == w->sp && (e->computes || computed);
 	if (!stack_reaches(e, &s->stack, &at) && !is_lost(w, e, s))
 		return;
-	bits *by = e->base == w->sp ? &w->by_stack : &w->by_others;
+	bits *by = e->base == w->sp ? &w->by_stack :
+		e->base == w->fp ? &w->by_frame : &w->by_others;
 
 	if (!stack_is_known(&s->stack, e->base))
 		at = INT32_MAX;
+	size_t size = size_stored(w, step, e, at);
+
 	if (s->high != STACK_NOT)
-		*by |= whole_put_over(w, at + (e->width ? e->width : WORD),
-				      e->computes || computed, s);
-	*by |= put_slots(w, at, e->width ? e->width : WORD,
-		  (at == 0 && e->source >= 0 && s->returned >> e->source & 1) ||
-		  e->computes || (computed && e->width >= WORD),
-		  s->stack.some >> e->base & 1, s);
+		*by |= whole_put_over(w, at + (int64_t)size, e->computes || computed, s);
+	bool returned = at == 0 && e->source >= 0 && s->returned >> e->source & 1;
+
+	*by |= whole_put_slots(w, at, size, returned ? VECTOR_ALL : words_stored(e, s, computed),
+			       e->count >= 0 || s->stack.some >> e->base & 1, s);
 }
 
 /* What is stored, or pushed. */
@@ -148,37 +155,17 @@ static bool is_source_computed(struct whole *w, const struct effect *e, const st
 {
 	if (e->source >= 0)
 		return is_computed(s, e->source);
+	if (e->copied >= 0)
+		return w->frame && s->stack.at[e->copied] != STACK_NOT;
 	if (e->writes)
 		return false;
 	if (!e->pushes)		/* a vector, or a part of one */
-		return e->stored >= 0 && s->vectors >> (e->stored & 31) & 1;
+		return e->stored >= 0 && whole_vector_words(s, e->stored & (VECTORS - 1));
 	/* Of memory; or flags, say. */
 	struct effect load = *e;
 
 	load.width = WORD;
 	return !e->memory || (!is_lost(w, e, s) && whole_loads_computed(w, &load, s));
-}
-
-/* A vector register is made of others, or of a general one. */
-static void pass_vectors(struct whole *w, size_t step, const struct effect *e, struct state *s)
-{
-	const struct plan_impl *p = w->body->impl;
-	const struct insn *in = &w->body->steps[step].insn;
-	bool computed = e->source >= 0 ? is_computed(s, e->source) : !e->memory;
-	int to = e->op == EFFECT_BACK ? -1 : e->vector;
-	struct vectors v = { .to = -1 };
-	size_t left;
-
-	if (to < 0 && e->op == EFFECT_KEEP && in->kind == INSN_PLAIN && p->arch->vectors) {
-		const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
-
-		p->arch->vectors(bytes, left, in, &v);
-		computed = v.computes || v.of & s->vectors ||
-			(v.from >= 0 && is_computed(s, v.from));
-		to = v.to;
-	}
-	if (to >= 0)
-		s->vectors = computed ? s->vectors | 1u << to : s->vectors & ~(1u << to);
 }
 
 /* The stack pointer is set to something that is no known address of this stack. */
@@ -204,6 +191,8 @@ static bool sets_stack(const struct whole *w, const struct effect *e)
 static void whole_push(struct whole *w, struct state *s, bool computed)
 {
 	w->pushes |= computed;
+	if (computed)
+		note_frame(w);
 	if (!stack_is_known(&s->stack, w->sp)) {
 		if (s->high != STACK_NOT)
 			w->by_stack |= whole_put_over(w, INT32_MAX, computed, s);
@@ -214,26 +203,8 @@ static void whole_push(struct whole *w, struct state *s, bool computed)
 			s->pushed |= whole_bit(i);
 	if (s->high != STACK_NOT)
 		w->by_stack |= whole_put_over(w, s->stack.at[w->sp], computed, s);
-	w->by_stack |= put_slots(w, s->stack.at[w->sp] - WORD, WORD, computed, false, s);
-}
-
-/* Behind a loop in which a large frame is made page by page the file tells how large it is. */
-static void find_stack(const struct whole *w, size_t step, struct stack *s)
-{
-	int64_t cfa;
-
-	if (step < w->body->nsteps && !w->lies &&
-	    !symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa))
-		s->at[w->sp] = (int32_t)(WORD - cfa);
-}
-
-/* By different ways here the stack is not where it was: a file that says all the same where it
- * is says nothing. */
-static void note_lost(struct whole *w, size_t step)
-{
-	int64_t cfa;
-
-	w->lies |= !symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa);
+	w->by_stack |= whole_put_slots(w, s->stack.at[w->sp] - WORD, WORD,
+				       computed ? VECTOR_ALL : 0, false, s);
 }
 
 static void pass_returned(const struct effect *e, struct state *s)
@@ -285,7 +256,7 @@ void whole_pass(struct whole *w, size_t step, struct state *s)
 	bool computed = e->reg >= 0 && sets_computed(w, e, s), stored = false;
 
 	if (w->vectors)
-		pass_vectors(w, step, e, s);
+		whole_pass_vectors(w, step, e, s);
 	if (e->op == EFFECT_SWAP) {
 		computed = is_computed(s, e->reg);
 		whole_put(s, 1ull << e->reg, is_computed(s, e->base));
@@ -296,7 +267,7 @@ void whole_pass(struct whole *w, size_t step, struct state *s)
 	if (e->stores || e->pushes)
 		stored = e->pops ? pops_computed(w, s) : is_source_computed(w, e, s);
 	if (e->stores && !e->pops)
-		whole_store(w, e, s, stored);
+		whole_store(w, step, s, stored);
 	if (e->pushes)
 		whole_push(w, s, stored);
 	if (e->op == EFFECT_RETURNED)
@@ -309,9 +280,9 @@ void whole_pass(struct whole *w, size_t step, struct state *s)
 		whole_put(s, 1ull << e->reg, computed);
 	pass_stack(w, e, s);
 	if (e->stores && e->pops)
-		whole_store(w, e, s, stored);
+		whole_store(w, step, s, stored);
 	if (s->stack.at[w->sp] == STACK_LOST && in->kind == INSN_BRANCH)
-		find_stack(w, step + 1, &s->stack);
+		whole_find_stack(w, step + 1, &s->stack);
 }
 
 /* What was found at a place before says all of what comes there now, too. */
@@ -352,7 +323,7 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 	else if (to->guessed == from->guessed)
 		stack_join(w->flow->arch, &to->stack, &from->stack);
 	if (to->stack.at[w->sp] == STACK_LOST && old.stack.at[w->sp] != STACK_LOST)
-		note_lost(w, to->step);
+		whole_note_lost(w, to->step);
 	to->guessed &= from->guessed;
 	to->buried |= from->buried;
 	to->high = MAX(to->high, from->high);
@@ -366,20 +337,6 @@ static void join_at(struct whole *w, size_t step, const struct state *s)
 {
 	if (step < w->body->nsteps && w->at[step])
 		whole_join(w, &w->states[w->at[step]], s);
-}
-
-void whole_begin_stack(const struct whole *w, size_t step, struct stack *ret)
-{
-	int64_t cfa = WORD;
-	int err = symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa);
-
-	stack_begin(w->flow->arch, ret);
-	if (!err)
-		ret->at[w->sp] = (int32_t)(WORD - cfa);
-	if (err == -ENOTSUP) {		/* a frame's register is in use */
-		ret->at[w->sp] = STACK_ANEW;
-		ret->at[w->fp] = -WORD;
-	}
 }
 
 /* Control arrives otherwise: at what an exception leads to, say. */
@@ -397,7 +354,8 @@ static void arrive(struct whole *w, size_t step)
 }
 
 /* A call of the body's own: what is called has the registers as they are before it, its way back,
- * and a frame of its own; or it is where the call comes back to, and the way back is left there. */
+ * and a frame of its own, above which is this one; or it is where the call comes back to, and the
+ * way back is left there. */
 static void call_own(struct whole *w, size_t step, const struct state *from)
 {
 	size_t to = flow_led_to(w->flow, step);
@@ -411,7 +369,8 @@ static void call_own(struct whole *w, size_t step, const struct state *from)
 		s.stack.at[w->sp] -= stack_is_known(&s.stack, w->sp) ? WORD : 0;
 	} else {
 		stack_begin(w->flow->arch, &s.stack);
-		change_stack(w, &s, false);
+		change_stack(w, &s, true);
+		s.put |= whole_slot(w, STACK_ANEW);
 	}
 	if (to)
 		join_at(w, to, &s);
@@ -431,26 +390,11 @@ static void lead_on(struct whole *w, size_t step, const struct state *s)
 	}
 }
 
-/* Where does a return here take its way back? False: that is not known. */
-bool whole_find_top(struct whole *w, size_t step, const struct state *s, int64_t *ret)
-{
-	int64_t cfa;
-
-	*ret = s->stack.at[w->sp];
-	if (stack_is_known(&s->stack, w->sp))
-		return true;
-	if (w->lies ||
-	    symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa))
-		return false;
-	*ret = WORD - cfa;
-	return true;
-}
-
 static bool is_top_computed(struct whole *w, size_t step, const struct state *s)
 {
 	int64_t at;
 
-	return !whole_find_top(w, step, s, &at) || is_slot_computed(w, at, s);
+	return !whole_find_top(w, step, s, &at) || whole_slot_computed(w, at, s);
 }
 
 /* What control goes by at this step. */
@@ -485,38 +429,6 @@ static void leave_anywhere(struct whole *w, const struct state *s)
 		a->pushed != old.pushed || a->vectors != old.vectors;
 }
 
-/* Is the stack before this step where the file has it? */
-static bool is_as_told(const struct whole *w, size_t step, const struct state *s)
-{
-	int64_t cfa;
-	int err = symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa);
-
-	return err == -ENOTSUP ? s->stack.at[w->fp] == -WORD :
-		!err && WORD - cfa == s->stack.at[w->sp];
-}
-
-/* Is what stands before this step, and what pads behind it, a call that never comes back? So the
- * file says, if the stack is elsewhere here, and at the call it is where the file has it. Where it
- * says nothing, another way here does. */
-static bool never_comes_back(const struct whole *w, size_t step, const struct state *s)
-{
-	const struct state *at = &w->states[w->at[step]];
-	const struct step *steps = w->body->steps;
-	size_t i = step - 1;
-	int64_t cfa;
-
-	if (at->reached && at->stack.at[w->sp] == s->stack.at[w->sp])
-		return false;
-	while (i && (steps[i].insn.flags & INSN_NOP || steps[i].insn.kind == INSN_STOP) &&
-	       !w->flow->led[i])
-		i--;
-	if (steps[i].insn.kind != INSN_CALL && steps[i].insn.kind != INSN_CALL_INDIRECT)
-		return false;
-	if (symbols_cfa_offset(w->body->impl->symbols, steps[step].insn.pc, &cfa))
-		return at->reached && !at->guessed && stack_is_known(&at->stack, w->sp);
-	return WORD - cfa != s->stack.at[w->sp] && is_as_told(w, i, s);
-}
-
 /* Does control leave by an address there, or return by a jump? A word of which nothing is asked
  * takes room, and time. */
 static bool may_leave(const struct whole *w, size_t step)
@@ -544,7 +456,7 @@ static void go_through(struct whole *w)
 
 			if (at->fixed)
 				arrive(w, i);
-			if (s.reached && !never_comes_back(w, i, &s))
+			if (s.reached && !whole_never_comes_back(w, i, &s))
 				whole_join(w, at, &s);
 			s = *at;
 			s.reached = s.news;
@@ -580,14 +492,16 @@ int whole_rest(struct whole *w)
 	for (int round = 0; w->changed; round++) {
 		size_t n = w->nslots;
 
+		w->again = false;
 		/* One that does not come to rest has nothing that is certain. */
 		if (round == ROUNDS)
 			return 1;
 		w->changed = false;
 		go_through(w);
-		for (size_t i = 0; i <= w->nstates && w->nslots != n; i++)
+		w->again |= w->nslots != n;
+		for (size_t i = 0; i <= w->nstates && w->again; i++)
 			w->states[i].news = w->states[i].reached;
-		w->changed |= w->nslots != n;
+		w->changed |= w->again;
 	}
 	return 0;
 }

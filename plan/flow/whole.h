@@ -9,9 +9,9 @@ enum {
 	SLOTS = 128 - REGISTERS,/* what is left of `bits` */
 	ROUNDS = 64,
 	WORD = 8,
-	WIDEST = 64,		/* bytes of the longest vector */
-	WANTED_MOST = 32,	/* words of a function that room is made for, as there is too
-				 * little */
+	VECTORS = 32,		/* registers, */
+	VECTOR_WORDS = 4,	/* and words of each; the last is what is above, too */
+	VECTOR_ALL = (1 << VECTOR_WORDS) - 1,
 };
 
 /* A bit for each register, and above them for each slot. */
@@ -20,8 +20,9 @@ typedef unsigned __int128 bits;
 struct state {
 	bits computed;		/* what may be computed */
 	bits put, pushed;	/* slots that the body has written to; by pushes */
+	bits vectors;		/* words of vector registers that may be computed: the lowest of
+				 * each, then the next of each */
 	uint32_t returned;	/* registers with what a call returned */
-	uint32_t vectors;	/* registers that may hold something computed */
 	struct stack stack;
 	uint32_t step;		/* before which it is */
 	bool fixed;		/* control may arrive there otherwise */
@@ -46,8 +47,11 @@ struct whole {
 	int64_t slots[SLOTS];	/* from where the stack pointer is at the entry */
 	size_t nslots;
 	bool vectors;		/* they matter */
-	bits by_stack, by_others;	/* slots that are written by the stack pointer, or by other
-					 * registers */
+	bits by_stack, by_frame, by_others; /* slots that are written by the stack pointer, the
+					     * frame's register, or others */
+	bool frame;		/* something computed is written to the frame, anywhere */
+	bool again;		/* which was not known before, or which words are asked for: all
+				 * is to be gone through again */
 	bool pushes, stores;	/* something computed: onto the stack, by the stack pointer */
 	bool lies;		/* what the file tells of the stack is wrong */
 	bool changed;
@@ -68,14 +72,34 @@ bits whole_put_over(const struct whole *w, int64_t end, bool computed, struct st
  * them; and the highest that they are. */
 uint16_t whole_rounds(const struct whole *, uint32_t rounds, const struct state *, int32_t *most);
 
-/* whole.c */
+/* whole_told.c */
 /* Where the stack is as the file tells; else as where a function begins. */
 void whole_begin_stack(const struct whole *w, size_t step, struct stack *ret);
+void whole_find_stack(const struct whole *w, size_t step, struct stack *s);
+void whole_note_lost(struct whole *w, size_t step);
+bool whole_find_top(struct whole *w, size_t step, const struct state *s, int64_t *ret);
+bool whole_never_comes_back(const struct whole *w, size_t step, const struct state *s);
+
+/* whole_slots.c. The bit of a word of the frame of which something is asked; 0: there are too
+ * many. */
 bits whole_slot(struct whole *w, int64_t at);
+/* Is it one of those above another stack? */
 bool whole_is_buried(int64_t at, const struct state *s);
+bool whole_slot_computed(struct whole *w, int64_t at, const struct state *s);
+void whole_put(struct state *s, bits bit, bool computed);
+/* So many bytes of the frame are written, of which bit n of `words` says whether word n is computed
+ * (`some`: or they are not). A word of which only a part is written is none any more, and not what
+ * is loaded from there; but a way back stays one. Which slots those are. */
+bits whole_put_slots(struct whole *w, int64_t at, size_t size, unsigned int words, bool some,
+		     struct state *s);
+
+/* whole_vector.c. Bit n: word n of a vector register may be computed. */
+unsigned int whole_vector_words(const struct state *s, int vector);
+void whole_pass_vectors(struct whole *w, size_t step, const struct effect *e, struct state *s);
+
+/* whole.c */
 bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s);
 bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s);
-bool whole_find_top(struct whole *w, size_t step, const struct state *s, int64_t *ret);
 int whole_rest(struct whole *w);
 void whole_pass(struct whole *w, size_t step, struct state *s);
 

@@ -52,15 +52,6 @@ static struct state state_asked(struct whole *w, size_t step)
 	return s;
 }
 
-bool flow_is_whole(struct flow *f, size_t step)
-{
-	struct whole *w = flow_known(f);
-	struct state s = { .reached = true };
-
-	if (w)
-		s = state_asked(w, step);
-	return w && (!s.reached || !whole_goes_by_computed(w, step, &s));
-}
 
 bool flow_slot_has_others(struct flow *f, size_t step, const struct slot *slot)
 {
@@ -76,7 +67,7 @@ bool flow_slot_has_others(struct flow *f, size_t step, const struct slot *slot)
 
 	if (w->nslots != n && !go_again(w))
 		return true;
-	bits others = slot->base == w->sp ? w->by_others : w->by_stack;
+	bits others = w->by_others | (slot->base == w->sp ? w->by_frame : w->by_stack);
 
 	return !bit || bit == whole_bit(0) || others & bit;
 }
@@ -91,17 +82,14 @@ static bool makes_room(struct flow *f, struct whole *w, const struct effect *e,
 	if (!s->reached || !stack_reaches(e, &s->stack, &at) || whole_slot(w, at) ||
 	    f->nwanted == WANTED_MOST || !crew_spend(f->body->impl, f->body->nsteps))
 		return false;
-	f->nwanted++;
-	f->wanted = at;
+	f->wanted[f->nwanted++] = at;
 	f->forget(w);
 	f->whole = NULL;
 	return true;
 }
 
-bool flow_slot_is_whole(struct flow *f, size_t step, const struct slot *slot)
+bool flow_load_is_whole(struct flow *f, size_t step, const struct effect *e)
 {
-	struct effect e = { .memory = true, .base = (int8_t)slot->base, .index = -1,
-			    .number = slot->number, .width = WORD };
 	struct whole *w = flow_known(f);
 	struct state s = { .reached = true };
 	size_t n = w ? w->nslots : 0;
@@ -109,15 +97,22 @@ bool flow_slot_is_whole(struct flow *f, size_t step, const struct slot *slot)
 	if (w)
 		s = whole_at(w, step);
 	if (w && s.reached)
-		(void)whole_loads_computed(w, &e, &s);	/* it is asked for */
+		(void)whole_loads_computed(w, e, &s);	/* it is asked for */
 	if (w && w->nslots != n) {
 		if (!go_again(w))
 			return false;
 		s = whole_at(w, step);
-	} else if (w && makes_room(f, w, &e, &s)) {
-		return flow_slot_is_whole(f, step, slot);
+	} else if (w && makes_room(f, w, e, &s)) {
+		return flow_load_is_whole(f, step, e);
 	}
-	return w && (!s.reached || !whole_loads_computed(w, &e, &s));
+	return w && (!s.reached || !whole_loads_computed(w, e, &s));
+}
+
+bool flow_slot_is_whole(struct flow *f, size_t step, const struct slot *slot)
+{
+	return flow_load_is_whole(f, step, &(struct effect){
+		.memory = true, .base = (int8_t)slot->base, .index = -1,
+		.number = slot->number, .width = WORD });
 }
 
 /* Is anything but a word of memory pushed right before, by instructions that control falls
@@ -133,7 +128,7 @@ static bool has_pushed(struct flow *f, size_t step)
 	return false;
 }
 
-bool flow_has_put(struct flow *f, size_t step)
+bool flow_has_put(struct flow *f, size_t step, int64_t above)
 {
 	const struct insn *in = &f->body->steps[step].insn;
 	struct whole *w = flow_known(f);
@@ -146,15 +141,49 @@ bool flow_has_put(struct flow *f, size_t step)
 		return true;
 	s = state_asked(w, step);
 	if (!whole_find_top(w, step, &s, &at))
-		return !f->body->runtime->one_stack && !jumps && (w->pushes || w->stores);
+		return !above && !f->body->runtime->one_stack && !jumps && (w->pushes || w->stores);
 	/* Where the frame is not gone, it may be a word of that: such jumps do not leave it to be
 	 * returned by, but for what they push. */
 	bool up = at && (err == -ENOTSUP || (!err && WORD - cfa == at));
-	bits bit = whole_slot(w, at);
-
 	if (jumps && at && !has_pushed(f, step))
 		return false;
+	size_t n = w->nslots;
+	bits bit = whole_slot(w, at + above);
+
+	if (w->nslots != n) {
+		if (!go_again(w))
+			return true;
+		s = whole_at(w, step);
+	}
+	if (above)
+		return s.reached && s.pushed & bit;
 	return s.reached && (!bit || whole_is_buried(at, &s) || (up ? s.pushed : s.put) & bit);
+}
+
+/* Is all that the body has left on the stack to be returned by certainly whole? */
+static bool is_put_whole(struct flow *f, size_t step, struct whole *w, const struct state *s)
+{
+	int64_t at;
+
+	for (int64_t n = 0; f->backs && flow_has_put(f, step, n); n += WORD)
+		if (!whole_find_top(w, step, s, &at) || whole_slot_computed(w, at + n, s))
+			return false;
+	return true;
+}
+
+bool flow_is_whole(struct flow *f, size_t step)
+{
+	struct whole *w = flow_known(f);
+	struct state s = { .reached = true };
+
+	if (w)
+		s = state_asked(w, step);
+	if (!w || !s.reached)
+		return w;
+	uint8_t kind = f->body->steps[step].insn.kind;
+
+	return !whole_goes_by_computed(w, step, &s) &&
+		((kind != INSN_RETURN && kind != INSN_JUMP) || is_put_whole(f, step, w, &s));
 }
 
 /* By step: is the stack elsewhere than at the entry, if control came from there? */

@@ -49,8 +49,8 @@ static int whole_make(struct flow *f, struct whole **ret)
 	*w = (struct whole){ .body = f->body, .flow = f, .nslots = 1,
 			     .sp = f->arch->stack, .fp = f->arch->frame,
 			     .vectors = has_vectors(f) };
-	if (f->wanted)
-		w->slots[w->nslots++] = f->wanted;
+	for (size_t i = 0; i < f->nwanted; i++)
+		w->slots[w->nslots++] = f->wanted[i];
 	w->anywhere.reached = true;
 	w->anywhere.high = STACK_NOT;
 	*ret = w;

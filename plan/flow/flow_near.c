@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* flow_near: what an instruction says, or those shortly before it, so that nothing is searched for;
+ * and what values are. */
+#include "plan/flow/flow.h"
+
+enum {
+	BOUND_NEAR = 12,	/* steps in which an index may be bounded */
+};
+
+/* What an index is at most, if that is told shortly before, and nowhere else. */
+struct value flow_bound(struct flow *f, size_t step, int reg)
+{
+	const struct body *b = f->body;
+	unsigned int shift = 0;
+
+	for (size_t i = step; i-- > 0 && step - i <= BOUND_NEAR; ) {
+		struct value v = value_any;
+		struct effect e;
+
+		if (f->led[i + 1] || b->steps[i].ends ||
+		    b->steps[i].piece != b->steps[step].piece)
+			break;
+		e = *effect_at(f, i);
+		if (e.others >> reg & 1)
+			break;
+		if (e.reg != reg)
+			continue;
+		if (e.op == EFFECT_CLIP)
+			v = value_clipped(value_any, (raddr_t)e.number);
+		else if (e.op == EFFECT_LOAD && e.width < 4 && !e.extends)
+			v = value_clipped(value_any, e.width == 1 ? UINT8_MAX : UINT16_MAX);
+		else if (e.op == EFFECT_SHIFT && shift + (unsigned int)e.number < 16) {
+			shift += (unsigned int)e.number;
+			continue;
+		} else if (e.op == EFFECT_MOVE || e.op == EFFECT_CUT || e.op == EFFECT_WIDEN) {
+			reg = e.base;
+			continue;
+		}
+		return value_times(f, v, 1u << shift);
+	}
+	return value_any;
+}
+
+bool flow_number(struct flow *f, size_t step, int reg, uint64_t *ret)
+{
+	const struct step *s = f->body->steps;
+
+	for (size_t i = step; i-- > 0 && step - i <= BOUND_NEAR && !f->led[i + 1] && !s[i].ends &&
+	     s[i].piece == s[step].piece; ) {
+		const struct effect *e = effect_at(f, i);
+
+		if (e->reg == reg && e->op == EFFECT_NUMBER) {
+			*ret = (uint64_t)e->number;
+			return true;
+		}
+		if (e->reg == reg || e->others >> reg & 1 || e->op == EFFECT_SWAP ||
+		    e->op == EFFECT_RETURNED)
+			break;
+	}
+	return false;
+}
+
+void flow_vectors(const struct flow *f, size_t step, struct vectors *ret)
+{
+	const struct plan_impl *p = f->body->impl;
+	const struct insn *in = &f->body->steps[step].insn;
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
+
+	*ret = (struct vectors){ .to = -1 };
+	if (p->arch->vectors)
+		p->arch->vectors(bytes, left, in, ret);
+}
+
+bool values_are_named(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->v[i].named)
+			return false;
+	return s->n;
+}
+
+bool values_are_known(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!value_is_address(s->v[i]))
+			return false;
+	return s->n > 0;
+}
+
+bool values_are_whole(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].kind != VALUE_WORD && s->v[i].kind != VALUE_NUMBER)
+			return false;
+	return true;
+}
