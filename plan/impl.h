@@ -87,6 +87,7 @@ struct hidden {
 	raddr_t at;		/* first, to be sorted by */
 	enum {
 		HIDDEN_PLAIN,
+		HIDDEN_MAKES,	/* it is of the stack, or names an address */
 		HIDDEN_GOAL,	/* control may leave there by an address */
 		HIDDEN_DOUBTFUL, /* led to by what is a word by chance, perhaps */
 	} kind;
@@ -287,7 +288,8 @@ struct body {
 	bool exclusive;			/* it has an INSN_COMMITS; `commits` of its steps says where
 					 * one may come to it */
 	bool hides;			/* among what it does not read control may leave by an
-					 * address */
+					 * address; */
+	bool hides_making;		/* something of the stack is, or names an address */
 	bool may_land;			/* windows may hold targets: redirect.c */
 	struct link *links;		/* sorted by `to`; NULL: not made yet */
 	size_t nlinks;

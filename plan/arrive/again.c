@@ -78,6 +78,17 @@ static bool runs(const struct sweep *s, raddr_t pc)
 	return true;
 }
 
+/* Does it change what is on the stack, or name an address, which something may be made of? */
+static bool makes(const struct sweep *s, const struct insn *in)
+{
+	const struct arch *arch = s->impl->arch;
+	const uint8_t *bytes = bytes_at(s->ground, in->pc);
+
+	return in->kind == INSN_PLAIN && arch->effect &&
+		(arch->is_of_stack(bytes, in) || in->flags & INSN_PCREL ||
+		 (!s->impl->symbols->is_pie && words_has_number(s->impl, bytes, in)));
+}
+
 static int note_hidden(struct again *r, const struct insn *in)
 {
 	const struct sweep *s = &r->sweep;
@@ -89,8 +100,8 @@ static int note_hidden(struct again *r, const struct insn *in)
 	/* A far return is a byte that data have, too. */
 	bool goal = in->kind != INSN_UNKNOWN && sweep_is_goal(s, in);
 
-	*new = (struct hidden){ in->pc, r->numbers ? HIDDEN_DOUBTFUL :
-				goal ? HIDDEN_GOAL : HIDDEN_PLAIN };
+	*new = (struct hidden){ in->pc, r->numbers ? HIDDEN_DOUBTFUL : goal ? HIDDEN_GOAL :
+				makes(s, in) ? HIDDEN_MAKES : HIDDEN_PLAIN };
 	/* The first reading has taken data for code: what that says of the stack says nothing. */
 	if (s->func && !r->all)
 		arrivals_suspect(p, s->func, SUSPECT_BACK);
@@ -136,6 +147,20 @@ static bool is_behind_end(const struct sweep *s, raddr_t a)
 		!sweep_measure(s, before, &in) && before + in.size == a && ends_run(s, &in);
 }
 
+/* Is its effect the same without its first byte? */
+static bool does_the_same(const struct sweep *s, const struct insn *all, const struct insn *in)
+{
+	const struct ground *g = s->ground;
+	struct effect a, b;
+
+	if (!s->impl->arch->effect)
+		return true;
+	s->impl->arch->effect(bytes_at(g, all->pc), g->text->range.end - all->pc, all, &a);
+	s->impl->arch->effect(bytes_at(g, in->pc), g->text->range.end - in->pc, in, &b);
+	return a.op == b.op && a.reg == b.reg && a.others == b.others && a.width == b.width &&
+		a.pushes == b.pushes && a.pops == b.pops && a.stores == b.stores;
+}
+
 /* Behind a prefix that is jumped over, as that of a locked instruction: it is the same but for
  * that. */
 static bool is_behind_prefix(const struct sweep *s, const struct insn *in)
@@ -146,7 +171,8 @@ static bool is_behind_prefix(const struct sweep *s, const struct insn *in)
 	return in->kind == INSN_PLAIN && in->pc > g->text->range.start &&
 		is_read(g, in->pc - 1) && s->impl->arch->is_prefix(*bytes_at(g, in->pc - 1)) &&
 		!sweep_measure(s, in->pc - 1, &all) && all.size == in->size + 1 &&
-		all.kind == INSN_PLAIN && !is_behind_end(s, in->pc - 1);
+		all.kind == INSN_PLAIN && !is_behind_end(s, in->pc - 1) &&
+		does_the_same(s, &all, in);
 }
 
 /* Back from `a` to where the answer is known. `first` becomes the last place that it comes to. */

@@ -81,8 +81,10 @@ void between_part(struct body *b, struct unseen *u, struct step *s)
 		s->ends = u->parted = b->has_data = true;
 		return;
 	}
-	for (; u->next < u->end && u->next->at < end; u->next++)
+	for (; u->next < u->end && u->next->at < end; u->next++) {
 		b->hides |= u->next->kind == HIDDEN_GOAL;
+		b->hides_making |= u->next->kind == HIDDEN_MAKES;
+	}
 	doubt_reading(b);
 }
 

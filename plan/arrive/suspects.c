@@ -16,11 +16,11 @@ enum {
 };
 
 /* What goes by an address may stand behind what could not be read. What was read twice, as data are
- * that its own code names, is known, too. */
+ * that its own code names, is known, too, if the other reading changes nothing of that. */
 static int doubt_unread(struct plan_impl *p, const struct body *b, unsigned int suspects)
 {
 	bool unread = b->entry_only == REFUSED_UNREADABLE && !b->runtime->newer &&
-		(b->parted ? suspects & SUSPECT_GOAL : suspects);
+		(b->parted && !b->hides_making ? suspects & SUSPECT_GOAL : suspects);
 
 	return unread ? arrivals_doubt(p, b->func->range.start, UNPROVED_UNREAD) : 0;
 }

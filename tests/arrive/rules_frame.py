@@ -78,3 +78,9 @@ frame("frame_masked", "mov %rsi, 16(%rsp); movq %rdx, %xmm0; pcmpeqb %xmm1, %xmm
       "lea 16(%rsp), %rdi; movq %xmm1, %xmm1; maskmovdqu %xmm1, %xmm0; mov 16(%rsp), %rax")
 # A call of its own drops its way back.
 computed("dropped_own", "push %rdx; call 2f; ud2; 2: lea 8(%rsp), %rsp; ret")
+# Data that code names hide the first of what puts that there: `makes` and `does_the_same` in
+# again.c.
+HIDDEN = "lea 9f(%rip), %r8; jmp 1f; 9: .byte {}; 1: {}; ret"
+computed("hidden_pushed", HIDDEN.format("0xb8", "push %rdx; nop; nop; nop; nop"))
+computed("hidden_stored", HIDDEN.format("0xb8", "mov %rdx, (%rsp)"))
+computed("hidden_prefixed", HIDDEN.format("0x66", "push %rdx"))
