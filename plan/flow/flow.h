@@ -71,6 +71,8 @@ int flow_slot(struct flow *, int base, int64_t number);
 struct value flow_bound(struct flow *, size_t step, int reg);
 /* Is the register set to a number shortly before? */
 bool flow_number(struct flow *, size_t step, int reg, uint64_t *ret);
+/* May a register have an address of the stack there, by instructions that move and add? */
+bool flow_may_be_stack(struct flow *, size_t step, int reg);
 /* What it makes of vector registers. */
 void flow_vectors(const struct flow *, size_t step, struct vectors *ret);
 /* Does code name all of them, or what they were computed from? */

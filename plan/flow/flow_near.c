@@ -60,6 +60,34 @@ bool flow_number(struct flow *f, size_t step, int reg, uint64_t *ret)
 	return false;
 }
 
+bool flow_may_be_stack(struct flow *f, size_t step, int reg)
+{
+	const struct step *s = f->body->steps;
+
+	for (size_t i = step; ; i--) {
+		if (arch_is_stack(f->arch, reg))
+			return true;
+		/* What was passed is of no frame of its own. */
+		if (i == 0 && !f->led[0])
+			return false;
+		if (f->led[i] || s[i - 1].ends || s[i - 1].piece != s[i].piece)
+			return flow_copies(f) >> reg & 1;
+		const struct effect *e = effect_at(f, i - 1);
+
+		if (e->op == EFFECT_SWAP && (e->reg == reg || e->base == reg))
+			reg = e->reg == reg ? e->base : e->reg;
+		else if (e->others >> reg & 1)
+			return false;
+		else if (e->reg != reg)
+			continue;
+		else if (e->op == EFFECT_MOVE || (e->op == EFFECT_SUM && e->index < 0))
+			reg = e->base;
+		else
+			return (e->op == EFFECT_SUM || e->op == EFFECT_MAY_MOVE) &&
+				flow_copies(f) >> reg & 1;
+	}
+}
+
 void flow_vectors(const struct flow *f, size_t step, struct vectors *ret)
 {
 	const struct plan_impl *p = f->body->impl;

@@ -144,13 +144,11 @@ void flow_set_by_slot(struct flow *f, size_t step, const struct slot *slot, stru
 }
 
 /* Does a register reach it that has an address of the stack somewhere? */
-static bool is_of_copy(struct flow *f, const struct effect *e)
+static bool is_of_copy(struct flow *f, size_t step, const struct effect *e)
 {
-	if (e->thread || f->near_only)
-		return false;
-	uint32_t by = (e->base >= 0 ? 1u << e->base : 0) | (e->index >= 0 ? 1u << e->index : 0);
-
-	return by && flow_copies(f) & by;
+	return !e->thread && !f->near_only &&
+		((e->base >= 0 && flow_may_be_stack(f, step, e->base)) ||
+		 (e->index >= 0 && flow_may_be_stack(f, step, e->index)));
 }
 
 static bool is_of_frame(const struct flow *f, const struct effect *e)
@@ -167,7 +165,7 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 		flow_set_by_slot(f, step, &(struct slot){ e->number, e->base }, ret);
 		return;
 	}
-	if (e->width == 8 && is_of_copy(f, e) && !flow_load_is_whole(f, step, e)) {
+	if (e->width == 8 && is_of_copy(f, step, e) && !flow_load_is_whole(f, step, e)) {
 		values_add(ret, value_put);
 		return;
 	}
@@ -215,7 +213,7 @@ void flow_set_by_one(struct flow *f, size_t step, const struct effect *e, struct
 
 	flow_ask(f, step, own ? e->reg : e->base, &of);
 	/* A word of the frame may be what was put there. */
-	if (e->op == EFFECT_ADD_LOAD && (is_of_frame(f, e) || is_of_copy(f, e))) {
+	if (e->op == EFFECT_ADD_LOAD && (is_of_frame(f, e) || is_of_copy(f, step, e))) {
 		struct values kept = { .n = 0 };
 
 		if (flow_enter(f)) {

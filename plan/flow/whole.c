@@ -93,7 +93,7 @@ static bool sets_computed(struct whole *w, const struct effect *e, const struct 
 /* Something computed is in the frame: what is loaded from there may be that. */
 static void note_frame(struct whole *w)
 {
-	w->again |= !w->frame;
+	w->again |= !w->frame && w->frame_asked;
 	w->frame = true;
 }
 
@@ -156,7 +156,7 @@ static bool is_source_computed(struct whole *w, const struct effect *e, const st
 	if (e->source >= 0)
 		return is_computed(s, e->source);
 	if (e->copied >= 0)
-		return w->frame && s->stack.at[e->copied] != STACK_NOT;
+		return s->stack.at[e->copied] != STACK_NOT && whole_frame(w);
 	if (e->writes)
 		return false;
 	if (!e->pushes)		/* a vector, or a part of one */

@@ -50,8 +50,9 @@ struct whole {
 	bits by_stack, by_frame, by_others; /* slots that are written by the stack pointer, the
 					     * frame's register, or others */
 	bool frame;		/* something computed is written to the frame, anywhere */
-	bool again;		/* which was not known before, or which words are asked for: all
-				 * is to be gone through again */
+	bool frame_asked;	/* whether it is was asked; */
+	bool again;		/* then it was, or new words were asked for: all is to be gone
+				 * through again */
 	bool pushes, stores;	/* something computed: onto the stack, by the stack pointer */
 	bool lies;		/* what the file tells of the stack is wrong */
 	bool changed;
@@ -79,6 +80,13 @@ void whole_find_stack(const struct whole *w, size_t step, struct stack *s);
 void whole_note_lost(struct whole *w, size_t step);
 bool whole_find_top(struct whole *w, size_t step, const struct state *s, int64_t *ret);
 bool whole_never_comes_back(const struct whole *w, size_t step, const struct state *s);
+
+/* Is something computed written to the frame? */
+static inline bool whole_frame(struct whole *w)
+{
+	w->frame_asked = true;
+	return w->frame;
+}
 
 /* whole_slots.c. The bit of a word of the frame of which something is asked; 0: there are too
  * many. */

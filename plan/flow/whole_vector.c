@@ -33,7 +33,7 @@ static unsigned int words_loaded(struct whole *w, int64_t at, size_t size, const
 	unsigned int ret = 0;
 
 	if (w->nslots > SLOTS - SLOTS / 8)
-		return w->frame ? VECTOR_ALL : 0;
+		return whole_frame(w) ? VECTOR_ALL : 0;
 	for (size_t i = 0; i < size; i += WORD)
 		ret |= (whole_slot_computed(w, at + (int64_t)i, s) ? 1u : 0) <<
 			MIN(i / WORD, VECTOR_WORDS - 1);
