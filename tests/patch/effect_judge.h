@@ -67,12 +67,19 @@ static inline raddr_t claimed_sum(const struct trial *t)
 	return at + (e->index >= 0 ? t->before.gpr[e->index] * e->scale : 0);
 }
 
+/* movs and stos: a segment's prefix is of what they read. */
+static inline bool writes_string(const struct trial *t)
+{
+	return is_legacy(t, X86_MAP_ONE) &&
+		((t->f.op & 0xfe) == 0xa4 || (t->f.op & 0xfe) == 0xaa);
+}
+
 /* Is it said where its memory is? There: a pop has moved the stack pointer before it is
  * asked. */
 static inline bool is_placed(const struct trial *t, raddr_t *at)
 {
 	const struct effect *e = &t->e;
-	bool by_gs = t->f.prefixes & X86_SEGMENT;
+	bool by_gs = t->f.prefixes & X86_SEGMENT && !writes_string(t);
 
 	*at = claimed_sum(t) + (by_gs ? native_gs_base() : 0) +
 		(e->pops && e->base == RSP ? 8 : 0);
@@ -307,6 +314,18 @@ static inline bool is_far(const struct trial *t)
 	return is_legacy(t, X86_MAP_0F) && (t->f.op == 0xab || t->f.op == 0xb3 || t->f.op == 0xbb);
 }
 
+/* As many as the register says, upwards or downwards. */
+static inline void judge_many(const struct trial *t, raddr_t at, bool changed, size_t first,
+			      size_t end)
+{
+	uint64_t n = t->before.gpr[t->e.count], width = t->e.width;
+	bool down = t->before.flags & 0x400;
+
+	if (changed && (!n || first < (down ? at - (n - 1) * width : at) ||
+			end > (down ? at + width : at + n * width)))
+		wrong(t, "other memory changes");
+}
+
 static inline void judge_store(const struct trial *t, bool changed, size_t first, size_t end)
 {
 	const struct effect *e = &t->e;
@@ -315,6 +334,10 @@ static inline void judge_store(const struct trial *t, bool changed, size_t first
 
 	if (!is_placed(t, &at))
 		return;
+	if (e->count >= 0) {
+		judge_many(t, at - native_addr(native_area), changed, first, end);
+		return;
+	}
 	const uint8_t *is = in_area(t->left, at, MIN(width, 8));
 
 	if (!is) {
@@ -330,7 +353,7 @@ static inline void judge_store(const struct trial *t, bool changed, size_t first
 		wrong(t, "something else is stored");
 	if (is_legacy(t, X86_MAP_ONE) && t->f.op == 0xc7 && memcmp(is, &e->written, e->width))
 		wrong(t, "another number is stored");
-	if (!t->steady)
+	if (!t->steady || e->copied >= 0)	/* what is copied may be there, too */
 		return;
 	judge_replaced(t, is);
 	if (e->source < 0 && e->width >= 8)
