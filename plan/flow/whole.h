@@ -81,6 +81,11 @@ void whole_note_lost(struct whole *w, size_t step);
 bool whole_find_top(struct whole *w, size_t step, const struct state *s, int64_t *ret);
 bool whole_never_comes_back(const struct whole *w, size_t step, const struct state *s);
 
+static inline void whole_put(struct state *s, bits bit, bool computed)
+{
+	s->computed = computed ? s->computed | bit : s->computed & ~bit;
+}
+
 /* Is something computed written to the frame? */
 static inline bool whole_frame(struct whole *w)
 {
@@ -94,7 +99,6 @@ bits whole_slot(struct whole *w, int64_t at);
 /* Is it one of those above another stack? */
 bool whole_is_buried(int64_t at, const struct state *s);
 bool whole_slot_computed(struct whole *w, int64_t at, const struct state *s);
-void whole_put(struct state *s, bits bit, bool computed);
 /* So many bytes of the frame are written, of which bit n of `words` says whether word n is computed
  * (`some`: or they are not). A word of which only a part is written is none any more, and not what
  * is loaded from there; but a way back stays one. Which slots those are. */

@@ -25,11 +25,6 @@ bool whole_slot_computed(struct whole *w, int64_t at, const struct state *s)
 	return !bit || s->computed & bit || (whole_is_buried(at, s) && !(s->put & bit));
 }
 
-void whole_put(struct state *s, bits bit, bool computed)
-{
-	s->computed = computed ? s->computed | bit : s->computed & ~bit;
-}
-
 /* Of the words that are written from `at` on, is one computed that has something of this one? */
 static bool has_computed(int64_t at, int64_t slot, unsigned int words)
 {
@@ -48,11 +43,11 @@ bits whole_put_slots(struct whole *w, int64_t at, size_t size, unsigned int word
 
 	for (size_t i = 0; i < w->nslots; i++) {
 		int64_t slot = w->slots[i];
-		bool all = slot >= at && slot + WORD <= at + (int64_t)size;
 
-		if (slot <= at - WORD || slot >= at + (int64_t)size)
+		if ((uint64_t)(slot - at + WORD - 1) >= size + WORD - 1)
 			continue;
-		bool computed = has_computed(at, slot, words);
+		bool all = slot >= at && slot + WORD <= at + (int64_t)size;
+		bool computed = words && (words == VECTOR_ALL || has_computed(at, slot, words));
 
 		if (computed || (!some && (all || size < WORD || slot == 0)))
 			whole_put(s, whole_bit(i), computed || (slot == 0 && !all));
