@@ -4,7 +4,8 @@
 #include "plan/flow/flow.h"
 
 enum {
-	BOUND_NEAR = 12,	/* steps in which an index may be bounded */
+	BOUND_NEAR = 12,	/* steps in which an index may be bounded, */
+	STACK_NEAR = 64,	/* or a register set that may have an address of the stack */
 };
 
 /* What an index is at most, if that is told shortly before, and nowhere else. */
@@ -70,7 +71,8 @@ bool flow_may_be_stack(struct flow *f, size_t step, int reg)
 		/* What was passed is of no frame of its own. */
 		if (i == 0 && !f->led[0])
 			return false;
-		if (f->led[i] || s[i - 1].ends || s[i - 1].piece != s[i].piece)
+		if (f->led[i] || s[i - 1].ends || s[i - 1].piece != s[i].piece ||
+		    step - i == STACK_NEAR)
 			return flow_copies(f) >> reg & 1;
 		const struct effect *e = effect_at(f, i - 1);
 

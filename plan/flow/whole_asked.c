@@ -52,7 +52,6 @@ static struct state state_asked(struct whole *w, size_t step)
 	return s;
 }
 
-
 bool flow_slot_has_others(struct flow *f, size_t step, const struct slot *slot)
 {
 	struct whole *w = flow_known(f);
@@ -161,13 +160,16 @@ bool flow_has_put(struct flow *f, size_t step, int64_t above)
 }
 
 /* Is all that the body has left on the stack to be returned by certainly whole? */
-static bool is_put_whole(struct flow *f, size_t step, struct whole *w, const struct state *s)
+static bool is_put_whole(struct flow *f, size_t step, struct whole *w)
 {
-	int64_t at;
+	for (int64_t n = 0; f->backs && flow_has_put(f, step, n); n += WORD) {
+		struct state s = whole_at(w, step);	/* now that it is asked for */
+		int64_t at;
 
-	for (int64_t n = 0; f->backs && flow_has_put(f, step, n); n += WORD)
-		if (!whole_find_top(w, step, s, &at) || whole_slot_computed(w, at + n, s))
+		if (f->lost || !whole_find_top(w, step, &s, &at) ||
+		    whole_slot_computed(w, at + n, &s))
 			return false;
+	}
 	return true;
 }
 
@@ -183,7 +185,7 @@ bool flow_is_whole(struct flow *f, size_t step)
 	uint8_t kind = f->body->steps[step].insn.kind;
 
 	return !whole_goes_by_computed(w, step, &s) &&
-		((kind != INSN_RETURN && kind != INSN_JUMP) || is_put_whole(f, step, w, &s));
+		((kind != INSN_RETURN && kind != INSN_JUMP) || is_put_whole(f, step, w));
 }
 
 /* By step: is the stack elsewhere than at the entry, if control came from there? */

@@ -49,6 +49,25 @@ END G
 KEPT G
 """
 
+# The address of a place of F in rdx, computed; rsi has a whole word.
+COMPUTED = """
+FUNC G, 1
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+sub $4096, %rdx
+mov table2(%rip), %rsi
+{}
+END G
+KEPT G
+FUNC none
+ret
+END none
+.data
+.balign 16
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+table2: .quad none, none
+"""
+
 PROGRAMS = {}
 
 

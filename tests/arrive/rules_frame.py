@@ -1,26 +1,7 @@
 # SPDX-License-Identifier: MIT
 """rules_frame: programs of rules about words of the frame: what writes to them, and what control
 goes by that is there (rules.py)."""
-from rule import rule
-
-# The address of a place of F in rdx, computed; rsi has a whole word.
-COMPUTED = """
-FUNC G, 1
-lea table(%rip), %rcx
-mov (%rcx,%rdi,8), %rdx
-sub $4096, %rdx
-mov table2(%rip), %rsi
-{}
-END G
-KEPT G
-FUNC none
-ret
-END none
-.data
-.balign 16
-table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
-table2: .quad none, none
-"""
+from rule import COMPUTED, rule
 
 
 def frame(name, lines):
@@ -49,6 +30,17 @@ frame("frame_vector_wide", "mov %rdx, 16(%rsp); vmovups 16(%rsp), %ymm0; vmovups
       "; mov -40(%rsp), %rax")
 frame("frame_vector_behind", "mov %rdx, 16(%rsp); movups 8(%rsp), %xmm0; psrldq $8, %xmm0; "
       "movq %xmm0, %rax")
+# Words of vectors are told apart: name_words in code_vector.c, words_set in whole_vector.c.
+PAIR = "movq %rsi, %xmm0; movq %rdx, %xmm1; {}; mov 24(%rsp), %rax"
+frame("frame_vector_pair", PAIR.format("punpcklqdq %xmm1, %xmm0; movups %xmm0, 16(%rsp)"))
+frame("frame_vector_pairs", PAIR.format("vpunpcklqdq %ymm1, %ymm0, %ymm0; vmovups %ymm0, 16(%rsp)"))
+frame("frame_vector_upper", PAIR.format("movlhps %xmm1, %xmm0; movhps %xmm0, 24(%rsp)"))
+frame("frame_vector_kept", PAIR.format("mov %rdx, (%rsp); movhps (%rsp), %xmm0; jmp 1f; 1: "
+                                       "movups %xmm0, 16(%rsp)"))
+frame("frame_vector_turned", PAIR.format("shufpd $0, %xmm1, %xmm0; movaps %xmm0, %xmm2; "
+                                         "jmp 1f; 1: movups %xmm2, 16(%rsp)"))
+frame("frame_vector_quarter", PAIR.format("vinserti128 $1, %xmm1, %ymm0, %ymm0; "
+                                          "vmovups %ymm0, 8(%rsp)"))
 # Linked to one address, half of a register is all of it.
 rule("exec frame_vector_half", COMPUTED.format("movd %edx, %xmm0; movq %xmm0, %rax; jmp *%rax"))
 # A jump by a word that a copy of the stack pointer reaches, and nothing else.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """rules_words: programs of rules about addresses in vector registers, and in words of the frame that
 several registers reach (rules.py)."""
-from rule import BY_WORD, rule
+from rule import BY_WORD, COMPUTED, rule
 
 KEEP = """
 mov %rax, word(%rip)
@@ -84,27 +84,7 @@ rule("pie vector_sum", VECTOR.format("movq (%rcx,%rdi,8), %xmm5; psubq much(%rip
 
 # A word of the frame, into which something computed is put by a register that has its address: of
 # all these nothing is known unless all of the function is gone through for this word.
-OTHERS = """
-FUNC G, 1
-lea table(%rip), %rcx
-mov (%rcx,%rdi,8), %rdx
-sub $4096, %rdx
-mov table2(%rip), %rsi
-sub $24, %rsp
-mov %rsp, %r11
-{}
-add $24, %rsp
-jmp *%rax
-END G
-KEPT G
-FUNC none
-ret
-END none
-.data
-.balign 8
-table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
-table2: .quad none
-"""
+OTHERS = COMPUTED.format("sub $24, %rsp; mov %rsp, %r11\n{}\nadd $24, %rsp; jmp *%rax")
 # go_again in whole_asked.c: it is asked for the first time where it is added, at the top, or above.
 ADDED = "mov %rsi, {0}(%rsp); mov %rdx, {0}(%r11); je 3f; 3: xor %eax, %eax; add {0}(%rsp), %rax"
 rule("pie others_top", OTHERS.format(ADDED.format(0)))
