@@ -175,15 +175,15 @@ static int by_base(const void *a, const void *b)
 	return 0;
 }
 
-/* Does an entry lead from a function into another one's middle? It may be another table's, or
- * none. */
+/* Does an entry lead into the middle of a function that does not go by it? It may be another
+ * table's, or none. */
 static bool is_stray(const struct plan_impl *p, const struct table_at *t, raddr_t a)
 {
 	const struct func *to = symbols_func_at(p->symbols, a);
 	const struct func *from = symbols_func_at(p->symbols, t->pc);
 
-	return t->pc && !t->shared && from && to && from != to && to->range.start != a &&
-		!ground_is_fragment(p, from) && !ground_is_fragment(p, to);
+	return t->pc && !t->shared && to && from != to && to->range.start != a &&
+		!(from && ground_is_fragment(p, from)) && !ground_is_fragment(p, to);
 }
 
 /* `before`: by an entry before its first, which another table's last may be. */

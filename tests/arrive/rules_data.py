@@ -235,7 +235,7 @@ table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
 """)
 # An entry behind a switch's table leads into data of another function, which look like a branch
 # out of it: ground_is_stray.
-rule("pie stray_data", """
+STRAY = """
 FUNC F, 0
 lea 1(%rdi), %eax
 nopl 0(%rax,%rax)
@@ -254,21 +254,23 @@ FUNC out
 .Lout: ret
 END out
 FUNC G, 1
-and $1, %edi
+{}and $1, %edi
 lea table(%rip), %rcx
 movslq (%rcx,%rdi,4), %rdx
 add %rcx, %rdx
 jmp *%rdx
 .LG0: inc %eax
 .LG1: ret
-END G
-KEPT G
+{}KEPT G
 .skip 64, 0x90
 .section .rodata
 .balign 4
 table: .long .LG0 - table, .LG1 - table
 .long .Ldata - table
-""", "")
+"""
+rule("pie stray_data", STRAY.format("", "END G\n"), "")
+# It is gone by in code of no function.
+rule("pie stray_gap", STRAY.format("jmp .Lgap\nEND G\n.Lgap: ", ""), "")
 # And one of what may be no table leads to data before code of this function's own switch:
 # is_passed.
 rule("pie stray_passed", """
