@@ -38,7 +38,6 @@ import shapes
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROUNDS = 3
 LIMIT = 20 * int(os.environ.get("PATIENCE", "1"))
-MANY = 24          # programs to an executable
 NOTHING = "nothing to probe"
 OPEN = ("began_before", "exit_lost")
 with open("/proc/cpuinfo", encoding="ascii", errors="replace") as cpuinfo:
@@ -65,6 +64,7 @@ class Case:
     def __init__(self, args, number):
         self.rng = random.Random(f"{args.seed}.{number}.live")
         self.inject = os.path.join(args.build, "inject")
+        self.many = args.many
         self.number, self.wrong = number, []
         self.what = self.rng.choice(["asm"] * 4 + ["faults", "c", "c", "c", "foreign"])
         if args.what:
@@ -77,7 +77,7 @@ class Case:
 
     def build(self):
         rng, kind = self.rng, self.kind
-        base = self.number * MANY
+        base = self.number * self.many
         flags = ["-D_GNU_SOURCE", "-w"]
         flags += ["-no-pie", "-fno-pie"] if kind == "exec" else ["-fPIC"]
         names = {}
@@ -87,16 +87,16 @@ class Case:
             cc += [rng.choice(["-O0", "-O1", "-O2", "-O3", "-Os"])]
             cc += rng.choice([[], [], ["-fno-asynchronous-unwind-tables"],
                               ["-fcf-protection=full"], ["-fno-jump-tables"]])
-            text, names = c_programs.make(rng, 8)
+            text, names = c_programs.make(rng, self.many // 3)
             made = "made.c"
         elif self.what == "foreign":
-            text, other, names = foreign.make(rng, MANY)
+            text, other, names = foreign.make(rng, self.many)
             with open("other.s", "w", encoding="ascii") as f:
                 f.write(other)
             made = "made.s"
         else:
             names, programs, n = {}, [], 0
-            while len(programs) < MANY:
+            while len(programs) < self.many:
                 p = shapes.make(f"{self.number}.{rng.random()}", base + n, kind,
                                 rng.choice(["fixword", "fixplace", "fixbase"])
                                 if self.what == "faults" else None)
@@ -279,6 +279,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("build")
     parser.add_argument("-n", type=int, default=20, help="executables")
+    parser.add_argument("--many", type=int, default=24,
+                        help="small programs to an executable; of C a third of that")
     parser.add_argument("-s", "--seed", default="1")
     parser.add_argument("-j", type=int, default=1, help="processes")
     parser.add_argument("--what", choices=("asm", "faults", "c", "foreign"))
