@@ -147,7 +147,8 @@ static bool is_behind_end(const struct sweep *s, raddr_t a)
 		!sweep_measure(s, before, &in) && before + in.size == a && ends_run(s, &in);
 }
 
-/* Is its effect the same without its first byte? */
+/* Is its effect the same without its first byte? Half of an address is none, or all of it, so that
+ * of a copy it does not matter how much of it is copied. */
 static bool does_the_same(const struct sweep *s, const struct insn *all, const struct insn *in)
 {
 	const struct ground *g = s->ground;
@@ -157,6 +158,8 @@ static bool does_the_same(const struct sweep *s, const struct insn *all, const s
 		return true;
 	s->impl->arch->effect(bytes_at(g, all->pc), g->text->range.end - all->pc, all, &a);
 	s->impl->arch->effect(bytes_at(g, in->pc), g->text->range.end - in->pc, in, &b);
+	if (a.op == EFFECT_MOVE && b.op == EFFECT_CUT && a.base == b.base)
+		b.op = EFFECT_MOVE;
 	return a.op == b.op && a.reg == b.reg && a.others == b.others && a.width == b.width &&
 		a.pushes == b.pushes && a.pops == b.pops && a.stores == b.stores;
 }

@@ -454,10 +454,10 @@ static void go_through(struct whole *w)
 		if (w->at[i]) {
 			struct state *at = &w->states[place = w->at[i]];
 
-			if (at->fixed)
-				arrive(w, i);
 			if (s.reached && !whole_never_comes_back(w, i, &s))
 				whole_join(w, at, &s);
+			if (at->fixed)
+				arrive(w, i);
 			s = *at;
 			s.reached = s.news;
 			at->news = false;
