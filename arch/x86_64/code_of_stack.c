@@ -82,7 +82,7 @@ static bool modrm_touches(unsigned int how, uint8_t modrm)
 	case STACK_MODRM:
 		return of;
 	case STACK_TO:
-		return reg == RSP || (modrm >= 0xc0 && of);
+		return reg == RSP || reg == RBP || (modrm >= 0xc0 && of);
 	case STACK_LEA:
 		return reg == RSP || of;
 	case STACK_FF:

@@ -13,7 +13,7 @@
 #include "plan/arrive/back.h"
 
 enum {
-	WORD = 8,
+	WORD = 8, FAR = 1 << 26, /* no argument is so far above, nor what a caller returns by */
 	LOAD_SIZE = 4,		/* bytes of the shortest instruction that loads one from a stack */
 };
 
@@ -182,7 +182,7 @@ static void note_above(struct back *b, const struct insn *in, const struct effec
 	    b->stale >> e->base & 1)
 		return;
 	end = at + MAX((int64_t)e->width, 1);
-	if (end <= b->above_most || end > INT32_MAX || is_elsewhere(b, in->pc))
+	if (end <= b->above_most || end > FAR || is_elsewhere(b, in->pc))
 		return;
 	if (!b->above || end > b->above_end) {
 		b->above = in->pc;
