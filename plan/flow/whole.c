@@ -144,9 +144,13 @@ static void whole_store(struct whole *w, size_t step, struct state *s, bool comp
 
 	if (s->high != STACK_NOT)
 		*by |= whole_put_over(w, at + (int64_t)size, e->computes || computed, s);
+	unsigned int words = words_stored(e, s, computed);
+
+	if (e->stored >= 0 && at != INT32_MAX)
+		words = whole_words_copied(w, step, at, size, s, words);
 	bool returned = at == 0 && e->source >= 0 && s->returned >> e->source & 1;
 
-	*by |= whole_put_slots(w, at, size, returned ? VECTOR_ALL : words_stored(e, s, computed),
+	*by |= whole_put_slots(w, at, size, returned ? VECTOR_ALL : words,
 			       e->count >= 0 || s->stack.some >> e->base & 1, s);
 }
 

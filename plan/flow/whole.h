@@ -54,6 +54,8 @@ struct whole {
 	bool again;		/* then it was, or new words were asked for: all is to be gone
 				 * through again */
 	bool pushes, stores;	/* something computed: onto the stack, by the stack pointer */
+	bool lacks;		/* there was no room for a word that is copied to one that is */
+	int64_t lacked;		/* asked for: this one, among others */
 	bool lies;		/* what the file tells of the stack is wrong */
 	bool changed;
 };
@@ -96,6 +98,8 @@ static inline bool whole_frame(struct whole *w)
 /* whole_slots.c. The bit of a word of the frame of which something is asked; 0: there are too
  * many. */
 bits whole_slot(struct whole *w, int64_t at);
+/* Is anything of these eight bytes asked for? */
+bool whole_has_slot(const struct whole *, int64_t at);
 /* Is it one of those above another stack? */
 bool whole_is_buried(int64_t at, const struct state *s);
 bool whole_slot_computed(struct whole *w, int64_t at, const struct state *s);
@@ -108,6 +112,11 @@ bits whole_put_slots(struct whole *w, int64_t at, size_t size, unsigned int word
 /* whole_vector.c. Bit n: word n of a vector register may be computed. */
 unsigned int whole_vector_words(const struct state *s, int vector);
 void whole_pass_vectors(struct whole *w, size_t step, const struct effect *e, struct state *s);
+/* A vector is stored to the frame, of which these words may be computed. Where room is scarce, so
+ * that it was not asked what it was loaded from, that is asked of the words that are asked for
+ * where it is stored. */
+unsigned int whole_words_copied(struct whole *, size_t step, int64_t at, size_t size,
+				const struct state *, unsigned int words);
 
 /* whole.c */
 bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s);

@@ -71,15 +71,23 @@ bool flow_slot_has_others(struct flow *f, size_t step, const struct slot *slot)
 	return !bit || bit == whole_bit(0) || others & bit;
 }
 
-/* There was no room for this word: all is found anew, with room for it first. False: there was, or
- * that was done too often. */
+/* There was no room for this word, or for one that was copied to where it is asked: all is found
+ * anew, with room for it first. False: there was, or that was done too often. */
 static bool makes_room(struct flow *f, struct whole *w, const struct effect *e,
 		       const struct state *s)
 {
+	struct effect first = *e;
 	int64_t at;
 
-	if (!s->reached || !stack_reaches(e, &s->stack, &at) || whole_slot(w, at) ||
-	    f->nwanted == WANTED_MOST || !crew_spend(f->body->impl, f->body->nsteps))
+	first.index = -1;
+	if (!s->reached || !stack_reaches(&first, &s->stack, &at))
+		return false;
+	if (whole_slot(w, at)) {
+		if (!w->lacks || !whole_slot_computed(w, at, s))
+			return false;
+		at = w->lacked;
+	}
+	if (f->nwanted == WANTED_MOST || !crew_spend(f->body->impl, f->body->nsteps))
 		return false;
 	f->wanted[f->nwanted++] = at;
 	f->forget(w);
@@ -101,9 +109,9 @@ bool flow_load_is_whole(struct flow *f, size_t step, const struct effect *e)
 		if (!go_again(w))
 			return false;
 		s = whole_at(w, step);
-	} else if (w && makes_room(f, w, e, &s)) {
-		return flow_load_is_whole(f, step, e);
 	}
+	if (w && makes_room(f, w, e, &s))
+		return flow_load_is_whole(f, step, e);
 	return w && (!s.reached || !whole_loads_computed(w, e, &s));
 }
 

@@ -13,6 +13,14 @@ bits whole_slot(struct whole *w, int64_t at)
 	return whole_bit(w->nslots++);
 }
 
+bool whole_has_slot(const struct whole *w, int64_t at)
+{
+	for (size_t i = 0; i < w->nslots; i++)
+		if (w->slots[i] > at - WORD && w->slots[i] < at + WORD)
+			return true;
+	return false;
+}
+
 bool whole_is_buried(int64_t at, const struct state *s)
 {
 	return s->buried && at >= STACK_ANEW;

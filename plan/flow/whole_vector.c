@@ -3,6 +3,8 @@
  * of which one is computed, and the other is not. */
 #include "plan/flow/whole.h"
 
+enum { LOADED_NEAR = 8 };	/* steps */
+
 static bits word_bit(int vector, unsigned int word)
 {
 	return (bits)1 << (VECTORS * word + (unsigned int)vector);
@@ -27,12 +29,17 @@ static void put_words(struct state *s, int vector, unsigned int words)
 			s->vectors &= ~word_bit(vector, i);
 }
 
+static bool is_scarce(const struct whole *w)
+{
+	return w->nslots > SLOTS / 2;
+}
+
 /* So many bytes of the frame. Where room for words of it is scarce, vectors take none. */
 static unsigned int words_loaded(struct whole *w, int64_t at, size_t size, const struct state *s)
 {
 	unsigned int ret = 0;
 
-	if (w->nslots > SLOTS - SLOTS / 8)
+	if (is_scarce(w))
 		return whole_frame(w) ? VECTOR_ALL : 0;
 	for (size_t i = 0; i < size; i += WORD)
 		ret |= (whole_slot_computed(w, at + (int64_t)i, s) ? 1u : 0) <<
@@ -91,4 +98,108 @@ void whole_pass_vectors(struct whole *w, size_t step, const struct effect *e, st
 	if (v.to >= VECTORS / 2)
 		put_words(s, v.to - VECTORS / 2,
 			  words | whole_vector_words(s, v.to - VECTORS / 2));
+}
+
+/* Back from where a vector is stored to where it was loaded. */
+struct copied {
+	int vector;
+	int64_t at;		/* where it is stored: */
+	size_t size;
+	bool upper;		/* its upper half */
+	uint32_t set;		/* registers that were set since it was loaded, */
+	size_t nstores;		/* and what was written */
+	struct {
+		int64_t at;
+		size_t size;
+	} stores[LOADED_NEAR];
+	unsigned int steps, ways;	/* that may still be gone back, or meet */
+};
+
+/* Was it loaded from there? Then of each word that is asked for where it is stored: is it
+ * computed? */
+static bool ask_loaded(struct whole *w, const struct copied *c, int64_t from, const struct state *s,
+		       unsigned int *ret)
+{
+	from += c->upper ? WORD : 0;
+	for (size_t i = 0; i < c->nstores; i++)
+		if (c->stores[i].at < from + (int64_t)c->size &&
+		    c->stores[i].at + (int64_t)c->stores[i].size > from)
+			return false;
+	for (size_t i = 0; i < c->size; i += WORD) {
+		int64_t word = from + (int64_t)i;
+
+		if (!whole_has_slot(w, c->at + (int64_t)i) || !whole_slot_computed(w, word, s))
+			continue;
+		if (!whole_slot(w, word))
+			w->lacks = true, w->lacked = word;
+		*ret |= 1u << MIN(i / WORD, VECTOR_WORDS - 1);
+	}
+	return true;
+}
+
+/* One step back. 1: it was loaded there, or is nothing; 0: not there; -1: that is not known. */
+static int ask_step(struct whole *w, struct copied *c, size_t step, const struct state *s,
+		    unsigned int *ret)
+{
+	const struct effect *e = effect_at(w->flow, step);
+	struct vectors v = { .to = -1 };
+	int64_t at;
+
+	if (w->body->steps[step].insn.kind != INSN_PLAIN)
+		return -1;
+	if (e->op == EFFECT_KEEP)
+		flow_vectors(w->flow, step, &v);
+	if (v.to == c->vector && v.loads)
+		return v.words == VECTOR_SAME && e->base >= 0 && !(c->set >> e->base & 1) &&
+			stack_reaches(e, &s->stack, &at) && ask_loaded(w, c, at, s, ret) ? 1 : -1;
+	if (v.to == c->vector)
+		return v.words != VECTOR_MIXED || v.computes || v.from >= 0 || v.of ? -1 : 1;
+	if (e->stores && e->base >= 0 && s->stack.at[e->base] != STACK_NOT) {
+		if (e->count >= 0 || c->set >> e->base & 1 || !stack_reaches(e, &s->stack, &at))
+			return -1;
+		c->stores[c->nstores].at = at;
+		c->stores[c->nstores++].size = e->width;
+	}
+	c->set |= e->others | (e->reg >= 0 ? 1u << e->reg : 0) |
+		(e->pushes || e->pops ? 1u << w->sp : 0);
+	return 0;
+}
+
+/* By all ways that lead there? */
+static bool ask_back(struct whole *w, struct copied c, size_t step, const struct state *s,
+		     unsigned int *ret)
+{
+	const struct flow *f = w->flow;
+	const struct step *steps = w->body->steps;
+
+	for (; c.steps && step; c.steps--) {
+		if (w->at[step]) {
+			if (w->states[w->at[step]].fixed || !c.ways--)
+				return false;
+			for (size_t i = flow_first_link(f, step);
+			     i < f->nlinks && f->links[i].to == steps[step].insn.pc; i++)
+				if (!steps[f->links[i].step].insn.dest ||
+				    steps[f->links[i].step].insn.kind == INSN_CALL ||
+				    !ask_back(w, c, f->links[i].step, s, ret))
+					return false;
+			if (steps[step - 1].piece != steps[step].piece || steps[step - 1].ends)
+				return true;
+		}
+		int found = ask_step(w, &c, --step, s, ret);
+
+		if (found)
+			return found > 0;
+	}
+	return false;
+}
+
+unsigned int whole_words_copied(struct whole *w, size_t step, int64_t at, size_t size,
+				const struct state *s, unsigned int words)
+{
+	const struct effect *e = effect_at(w->flow, step);
+	const struct copied c = { .vector = e->stored & (VECTORS - 1), .at = at, .size = size,
+				  .upper = e->upper, .steps = LOADED_NEAR, .ways = 2 };
+	unsigned int ret = 0;
+
+	return words && is_scarce(w) && ask_back(w, c, step, s, &ret) ? ret : words;
 }
