@@ -27,6 +27,8 @@ void arrivals_suspect(struct plan_impl *, const struct func *, enum suspect);
 /* A function, or an address, leads there, or names it. 0 or -ENOMEM. */
 int arrivals_way(struct plan_impl *, raddr_t);
 int arrivals_doubt(struct plan_impl *, raddr_t pc, enum unproved);
+/* The bytes around `at` that no function has. */
+struct range arrivals_gap(const struct plan_impl *, raddr_t at);
 enum { DOUBTS_MANY = 64 };	/* after which code of no function is looked at in a hurry */
 
 /* May the name of this be one of code? In a segment that may run data stand, too, that code names:
@@ -100,9 +102,8 @@ int arrivals_judge(struct plan_impl *, const struct body *, unsigned int suspect
 /* lives.c: which code of no function does something lead to (ground_is_live)? Once functions are
  * swept. 0 or -ENOMEM. */
 int lives_find(struct plan_impl *);
-/* unowned.c: the bytes around `at` that no function has; and the same as arrivals_judge of their
- * code. With more ways than `early`: of what only those lead to. */
-struct range unowned_around(const struct plan_impl *, raddr_t at);
+/* unowned.c: the same as arrivals_judge of code that no function has, around `at`. With more ways
+ * than `early`: of what only those lead to. */
 int unowned_judge(struct plan_impl *, raddr_t at, size_t early);
 /* ways.c: does code of no function that is jumped to surely not come back into one, but to its
  * start? */

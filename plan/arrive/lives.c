@@ -243,7 +243,7 @@ int lives_find(struct plan_impl *p)
 	while (l.ntodo && !err) {
 		raddr_t a = l.todo[--l.ntodo];
 
-		l.gap = unowned_around(p, a);
+		l.gap = arrivals_gap(p, a);
 		if (runs_on(p, a))
 			err = follow(&l, a);
 	}

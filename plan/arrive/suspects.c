@@ -167,7 +167,7 @@ static size_t list_gaps(struct plan_impl *p, struct gap *ret)
 	for (size_t i = 0; i < p->nloners; i++) {
 		if (p->loners[i] < done)
 			continue;
-		struct range gap = unowned_around(p, p->loners[i]);
+		struct range gap = arrivals_gap(p, p->loners[i]);
 
 		ret[n++] = (struct gap){ gap.end - gap.start, p->loners[i] };
 		done = gap.end;

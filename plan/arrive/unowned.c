@@ -19,23 +19,6 @@ static void drop_data(struct body *b)
 	}
 }
 
-struct range unowned_around(const struct plan_impl *p, raddr_t at)
-{
-	const struct symbols *syms = p->symbols;
-	size_t next = vec_prefix(syms->nfuncs, i, syms->funcs[i].range.start <= at);
-	struct range ret = { 0 };
-
-	for (size_t i = 0; i < syms->ntexts; i++)
-		if (range_has(syms->texts[i].range, at))
-			ret = syms->texts[i].range;
-	if (next && syms->funcs[next - 1].range.end > ret.start)
-		ret.start = syms->funcs[next - 1].range.end;
-	if (next < syms->nfuncs)
-		ret.end = MIN(ret.end, syms->funcs[next].range.start);
-	symbols_is_data(syms, at, &ret);
-	return ret;
-}
-
 /* Does one of the ways behind the first `early` lead to code there? */
 static bool is_led_later(const struct plan_impl *p, struct range gap, size_t early)
 {
@@ -49,7 +32,7 @@ static bool is_led_later(const struct plan_impl *p, struct range gap, size_t ear
 int unowned_judge(struct plan_impl *p, raddr_t at, size_t early)
 {
 	struct func f = { .name = "code of no function", .parent = -1,
-			  .range = unowned_around(p, at) };
+			  .range = arrivals_gap(p, at) };
 	size_t tables = p->ntables, places = p->nplaces, bases = p->nbases;
 	struct body b;
 	bool late = early < p->nways;

@@ -77,3 +77,20 @@ void arrivals_suspect(struct plan_impl *p, const struct func *f, enum suspect s)
 	if ((__atomic_load_n(of, __ATOMIC_RELAXED) & s) != s)
 		__atomic_fetch_or(of, (uint8_t)s, __ATOMIC_RELAXED);
 }
+
+struct range arrivals_gap(const struct plan_impl *p, raddr_t at)
+{
+	const struct symbols *syms = p->symbols;
+	size_t next = vec_prefix(syms->nfuncs, i, syms->funcs[i].range.start <= at);
+	struct range ret = { 0 };
+
+	for (size_t i = 0; i < syms->ntexts; i++)
+		if (range_has(syms->texts[i].range, at))
+			ret = syms->texts[i].range;
+	if (next && syms->funcs[next - 1].range.end > ret.start)
+		ret.start = syms->funcs[next - 1].range.end;
+	if (next < syms->nfuncs)
+		ret.end = MIN(ret.end, syms->funcs[next].range.start);
+	symbols_is_data(syms, at, &ret);
+	return ret;
+}
