@@ -29,6 +29,8 @@ int arrivals_way(struct plan_impl *, raddr_t);
 int arrivals_doubt(struct plan_impl *, raddr_t pc, enum unproved);
 /* The bytes around `at` that no function has. */
 struct range arrivals_gap(const struct plan_impl *, raddr_t at);
+/* Is there nothing but padding from there to the next function? */
+bool arrivals_pads(const struct plan_impl *, raddr_t);
 enum { DOUBTS_MANY = 64 };	/* after which code of no function is looked at in a hurry */
 
 /* May the name of this be one of code? In a segment that may run data stand, too, that code names:

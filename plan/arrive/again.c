@@ -325,7 +325,8 @@ static int read_text(struct again *r, const struct ground *g)
 				(unsigned int)__builtin_ctzll(bits);
 
 			if (bits & -bits & ~sure &&
-			    is_passed(r, symbols_func_at(r->sweep.impl->symbols, a), a))
+			    (is_passed(r, symbols_func_at(r->sweep.impl->symbols, a), a) ||
+			     arrivals_pads(r->sweep.impl, a)))
 				continue;
 			err = note_todo(r, a);
 			if (!err)

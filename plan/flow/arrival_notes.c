@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+enum { PADDING = 64 };	/* bytes between two functions, at most */
+
 int arrivals_doubt(struct plan_impl *p, raddr_t pc, enum unproved why)
 {
 	struct doubt *d = vec_push(p->doubts, p->ndoubts, p->doubts_cap);
@@ -93,4 +95,14 @@ struct range arrivals_gap(const struct plan_impl *p, raddr_t at)
 		ret.end = MIN(ret.end, syms->funcs[next].range.start);
 	symbols_is_data(syms, at, &ret);
 	return ret;
+}
+
+bool arrivals_pads(const struct plan_impl *p, raddr_t a)
+{
+	size_t left;
+	const uint8_t *bytes = symbols_text(p->symbols, a, &left);
+	struct range gap = arrivals_gap(p, a);
+
+	return bytes && range_has(gap, a) && gap.end - a <= PADDING &&
+		p->arch->is_padding(bytes, gap.end - a);
 }

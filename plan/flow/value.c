@@ -3,10 +3,7 @@
 #include "plan/arrivals.h"
 #include "plan/flow/flow.h"
 
-enum {
-	RANGE_MOST = 1 << 20,	/* of an index that is bounded */
-	PADDING = 64,		/* bytes between two functions */
-};
+enum { RANGE_MOST = 1 << 20 };	/* of an index that is bounded */
 
 const struct value value_any = { .kind = VALUE_ANY }, value_word = { .kind = VALUE_WORD };
 const struct value value_put = { .kind = VALUE_ANY, .kept = true };
@@ -61,15 +58,6 @@ void values_add_all(struct values *s, const struct values *more)
 
 /* ---- arithmetic ------------------------------------------------------------ */
 
-/* Is it within what pads between functions? (Where that begins a function ends, from which
- * distances may count.) */
-static bool is_within_padding(const struct plan_impl *p, raddr_t a, const uint8_t *bytes)
-{
-	struct range gap = arrivals_gap(p, a);
-
-	return a > gap.start && gap.end - a <= PADDING && p->arch->is_padding(bytes, gap.end - a);
-}
-
 /* Does the file have something there? Then a number is an address, where addresses are
  * numbers. */
 static bool is_there(const struct flow *f, raddr_t a)
@@ -77,16 +65,15 @@ static bool is_there(const struct flow *f, raddr_t a)
 	const struct symbols *syms = f->body->impl->symbols;
 	size_t left;
 
-	const uint8_t *bytes = symbols_text(syms, a, &left);
-
 	/* Of so many places of text many look like numbers: those that code in here may
 	 * mean are its own, functions, what lies between functions, and tables, which may
 	 * stand behind a function whose end is not known. */
-	if (bytes && !body_has(f->body, a)) {
+	if (symbols_text(syms, a, &left) && !body_has(f->body, a)) {
 		const struct func *at = symbols_func_at(syms, a);
 
+		/* Where padding begins a function ends, from which distances may count. */
 		if (!at)
-			return !is_within_padding(f->body->impl, a, bytes);
+			return !arrivals_pads(f->body->impl, a) || !arrivals_pads(f->body->impl, a - 1);
 		return at->range.start == a ||
 			(at->flags & FUNC_NO_SIZE && distances_may_be(f->body->impl, a));
 	}
