@@ -343,11 +343,16 @@ static void join_at(struct whole *w, size_t step, const struct state *s)
 		whole_join(w, &w->states[w->at[step]], s);
 }
 
-/* Control arrives otherwise: at what an exception leads to, say. */
+/* Control arrives otherwise: at what an exception leads to, say. Where a jump of the body's leads,
+ * too, that one says where the stack is, unless control never comes to it. */
 static void arrive(struct whole *w, size_t step)
 {
 	struct state s = w->anywhere, *at = &w->states[w->at[step]];
 
+	if (!at->reached && w->flow->led[step] > 1 && !w->late) {
+		w->waits = true;
+		return;
+	}
 	s.guessed = true;
 	/* Two guesses are one that is lost: that would cost coverage, and say no more. */
 	if (at->reached)
@@ -506,6 +511,8 @@ int whole_rest(struct whole *w)
 		for (size_t i = 0; i <= w->nstates && w->again; i++)
 			w->states[i].news = w->states[i].reached;
 		w->changed |= w->again;
+		if (!w->changed && w->waits && !w->late)
+			w->late = w->changed = true;
 	}
 	return 0;
 }

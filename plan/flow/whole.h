@@ -58,6 +58,7 @@ struct whole {
 	int64_t lacked;		/* asked for: this one, among others */
 	bool lies;		/* what the file tells of the stack is wrong */
 	bool changed;
+	bool waits, late;	/* what is not reached yet may be by a jump; that was waited for */
 };
 
 static inline bits whole_bit(size_t slot)
