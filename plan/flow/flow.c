@@ -125,6 +125,7 @@ void flow_clear(struct flow *f)
 	flow_forget(f);
 	free(f->links);
 	free(f->effects);
+	free(f->vectors);
 	free(f->stores);
 	free(f->answers);
 	for (size_t i = 0; i < DEPTH; i++) {

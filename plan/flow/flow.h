@@ -74,7 +74,7 @@ bool flow_number(struct flow *, size_t step, int reg, uint64_t *ret);
 /* May a register have an address of the stack there, by instructions that move and add? */
 bool flow_may_be_stack(struct flow *, size_t step, int reg);
 /* What it makes of vector registers. */
-void flow_vectors(const struct flow *, size_t step, struct vectors *ret);
+void flow_vectors(struct flow *, size_t step, struct vectors *ret);
 /* Does code name all of them, or what they were computed from? */
 bool values_are_named(const struct values *);
 /* Are all of them addresses that code names, and is there one? */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* flow_near: what an instruction says, or those shortly before it, so that nothing is searched for;
  * and what values are. */
+#include <stdlib.h>
+
 #include "plan/flow/flow.h"
 
 enum {
@@ -90,16 +92,24 @@ bool flow_may_be_stack(struct flow *f, size_t step, int reg)
 	}
 }
 
-void flow_vectors(const struct flow *f, size_t step, struct vectors *ret)
+void flow_vectors(struct flow *f, size_t step, struct vectors *ret)
 {
 	const struct plan_impl *p = f->body->impl;
 	const struct insn *in = &f->body->steps[step].insn;
 	size_t left;
 	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
 
+	if (!f->vectors)
+		f->vectors = calloc(f->body->nsteps + 1, sizeof(*f->vectors));
+	if (f->vectors && f->vectors[step].known) {
+		*ret = f->vectors[step].v;
+		return;
+	}
 	*ret = (struct vectors){ .to = -1 };
 	if (p->arch->vectors)
 		p->arch->vectors(bytes, left, in, ret);
+	if (f->vectors)
+		f->vectors[step] = (struct step_vectors){ *ret, true };
 }
 
 bool values_are_named(const struct values *s)

@@ -432,18 +432,10 @@ static void pass_stack(const struct mixed *m, struct mixed_state *s, const struc
 static void pass_vectors(struct mixed *m, struct mixed_state *s, size_t step,
 			 const struct effect *e)
 {
-	const struct plan_impl *p = m->flow->body->impl;
-	const struct insn *in = &m->flow->body->steps[step].insn;
 	struct level l = { 0 };
 	struct vectors v;
-	size_t left;
 
-	if (!p->arch->vectors)
-		return;
-
-	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
-
-	p->arch->vectors(bytes, left, in, &v);
+	flow_vectors(m->flow, step, &v);
 	if (v.to < 0)
 		return;
 	l = level_at(s, (uint64_t)v.of << REGISTERS & ((1ull << FIRST_WORD) - 1));

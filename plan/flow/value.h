@@ -98,6 +98,12 @@ enum leads {
 /* Words of a function that room is made for, as there is too little. */
 enum { WANTED_MOST = 32 };
 
+/* What a step does to vector registers. */
+struct step_vectors {
+	struct vectors v;
+	bool known;
+};
+
 /* A body of which values are asked. */
 struct flow {
 	const struct body *body;
@@ -106,6 +112,7 @@ struct flow {
 	size_t nlinks, links_cap;
 	struct effect *effects;	/* by step, as far as they were asked for; behind them what else
 				 * is kept by step */
+	struct step_vectors *vectors;	/* by step, as far as they were asked for; NULL: none was */
 	uint32_t *touches;	/* by step: what a search for these places stops at */
 	uint32_t *led;		/* by step: control comes there otherwise than by falling in;
 				 * 1: by no link, else 2 + the first of those that lead there */

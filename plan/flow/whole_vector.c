@@ -73,17 +73,12 @@ static unsigned int words_set(const struct vectors *v, unsigned int loaded, cons
 
 void whole_pass_vectors(struct whole *w, size_t step, const struct effect *e, struct state *s)
 {
-	const struct plan_impl *p = w->body->impl;
-	const struct insn *in = &w->body->steps[step].insn;
 	struct vectors v;
-	size_t left;
 	int64_t at;
 
-	if (in->kind != INSN_PLAIN || e->op != EFFECT_KEEP || !p->arch->vectors)
+	if (w->body->steps[step].insn.kind != INSN_PLAIN || e->op != EFFECT_KEEP)
 		return;
-	const uint8_t *bytes = symbols_text(p->symbols, in->pc, &left);
-
-	p->arch->vectors(bytes, left, in, &v);
+	flow_vectors(w->flow, step, &v);
 	if (e->vector >= 0)
 		v.to = (int8_t)(e->vector & (VECTORS - 1));
 	if (v.to < 0)
