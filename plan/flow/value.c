@@ -73,7 +73,8 @@ static bool is_there(const struct flow *f, raddr_t a)
 
 		/* Where padding begins a function ends, from which distances may count. */
 		if (!at)
-			return !arrivals_pads(f->body->impl, a) || !arrivals_pads(f->body->impl, a - 1);
+			return !arrivals_pads(f->body->impl, a) ||
+				!arrivals_pads(f->body->impl, a - 1);
 		return at->range.start == a ||
 			(at->flags & FUNC_NO_SIZE && distances_may_be(f->body->impl, a));
 	}
