@@ -150,7 +150,8 @@ static int ask_step(struct whole *w, struct copied *c, size_t step, const struct
 	if (v.to == c->vector)
 		return v.words != VECTOR_MIXED || v.computes || v.from >= 0 || v.of ? -1 : 1;
 	if (e->stores && e->base >= 0 && s->stack.at[e->base] != STACK_NOT) {
-		if (e->count >= 0 || c->set >> e->base & 1 || !stack_reaches(e, &s->stack, &at))
+		if (e->count >= 0 || !e->width || c->set >> e->base & 1 ||
+		    !stack_reaches(e, &s->stack, &at))
 			return -1;
 		c->stores[c->nstores].at = at;
 		c->stores[c->nstores++].size = e->width;
