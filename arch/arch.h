@@ -141,6 +141,7 @@ struct effect_of {
 	bool cut;		/* only the low half stays, of less than eight bytes */
 	bool differs;		/* it is what was there, less the other operand */
 	bool hashes;		/* it is a product, or what two registers differ in */
+	bool high;		/* it is at least 2 GiB, whatever it comes from, and less than 4 */
 };
 
 enum { EFFECT_MEMORY = ARCH_REGISTERS_MAX };

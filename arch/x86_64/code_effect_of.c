@@ -148,6 +148,15 @@ static void of_0f38(const uint8_t *p, const struct x86_form *f, struct effect_of
 			(f->op == 0xf6 ? BIT(RDX) : 0);
 }
 
+/* Is bit 31 set, of four bytes of a register? */
+static bool is_high(const uint8_t *p, const struct x86_form *f)
+{
+	bool ors = f->op == 0x0d || (f->op == 0x81 && !f->memory && x86_modrm_reg(f) == 1);
+
+	return f->map == X86_MAP_ONE && ors && width_of(f) == 4 && f->imm_size == 4 &&
+		x86_signed(p + f->imm_at, 4) < 0;
+}
+
 void x86_effect_of(const uint8_t *p, size_t n, const struct effect *e, struct effect_of *ret)
 {
 	struct x86_form f;
@@ -158,6 +167,7 @@ void x86_effect_of(const uint8_t *p, size_t n, const struct effect *e, struct ef
 	if (f.coding != X86_LEGACY)
 		f.rex = x86_vex_rex(p, &f);
 	ret->cut = !is_wide(&f);
+	ret->high = f.coding == X86_LEGACY && is_high(p, &f);
 	if (f.map == X86_MAP_0F38)
 		of_0f38(p, &f, ret);
 	else if (f.map == X86_MAP_0F3A)

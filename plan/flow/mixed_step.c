@@ -4,6 +4,7 @@
 #include "plan/flow/flow.h"
 #include "plan/flow/mixed.h"
 
+enum { HIGH = 1u << 31 };
 
 /* What is known of one value. */
 struct level {
@@ -339,7 +340,8 @@ static void pass_others(struct mixed *m, struct mixed_state *s, const struct eff
 	uint32_t others = e->others;
 
 	l.start &= !of->cut && !of->differs && !of->hashes;
-	if (is_distance(m, s, e, of))
+	/* No module that is linked to one address is so high, as a rule: it is a number with a mark. */
+	if (is_distance(m, s, e, of) || (of->high && m->flow->body->impl->span.end < HIGH))
 		l = (struct level){ 0 };
 	if (!of->parts)
 		found(m, l);
