@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # bound_not_found: what real libraries have, and what bound them without reason: nops behind a
 # string that looks like a branch into them; loops of code to which only a pointer leads; an index
-# that overflows; a number that is by chance where padding is; and words that are copied, in a large
-# frame, by vectors.
+# that overflows; numbers that are by chance where code or padding is; and words that are copied, in
+# a large frame, by vectors.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -119,6 +119,26 @@ END f
 .org 0x41, 0x90
 .org 0x47, 0x90
 FUNC g
+ret
+END g
+ASM
+
+# The same: a number that is marked by its highest bit, where an instruction begins.
+not_bound marked -Ttext=0x401000 -e f <<'ASM'
+FUNC f
+sub $24, %rsp
+movl $0x401042, 8(%rsp)
+mov 8(%rsp), %edx
+and $0x1fffffff, %edx
+or $0x80000000, %edx
+call g
+add $24, %rsp
+ret
+END f
+.org 0x40, 0xcc
+FUNC g
+mov %edi, %eax
+add %edx, %eax
 ret
 END g
 ASM
