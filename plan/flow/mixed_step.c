@@ -340,7 +340,7 @@ static void pass_others(struct mixed *m, struct mixed_state *s, const struct eff
 	uint32_t others = e->others;
 
 	l.start &= !of->cut && !of->differs && !of->hashes;
-	/* No module that is linked to one address is so high, as a rule: it is a number with a mark. */
+	/* A number with a mark: no module of which that is asked is so high. */
 	if (is_distance(m, s, e, of) || (of->high && m->flow->body->impl->span.end < HIGH))
 		l = (struct level){ 0 };
 	if (!of->parts)

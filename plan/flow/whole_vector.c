@@ -144,6 +144,9 @@ static int ask_step(struct whole *w, struct copied *c, size_t step, const struct
 		return -1;
 	if (e->op == EFFECT_KEEP)
 		flow_vectors(w->flow, step, &v);
+	/* A general register is put in; those of the oldest kind may be meant. */
+	if (e->op == EFFECT_KEEP && e->vector >= 0 && !((e->vector ^ c->vector) % (VECTORS / 2)))
+		return -1;
 	if (v.to == c->vector && v.loads)
 		return v.words == VECTOR_SAME && e->base >= 0 && !(c->set >> e->base & 1) &&
 			stack_reaches(e, &s->stack, &at) && ask_loaded(w, c, at, s, ret) ? 1 : -1;
