@@ -21,7 +21,8 @@ bound()
 make()
 {
 	{ printf '%s\n' '.macro FUNC name' '.p2align 4' '.globl \name' '.type \name, @function' \
-		'\name:' .endm '.macro END name' '.size \name, . - \name' .endm .text; cat; } >"$1.s"
+		'\name:' .endm '.macro END name' '.size \name, . - \name' .endm \
+		.text; cat; } >"$1.s"
 	as -o "$1.o" "$1.s" && ld "${@:2}" -o "$1" "$1.o" || die "cannot make $1"
 }
 
