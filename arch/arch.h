@@ -123,11 +123,11 @@ struct effect {
 	bool upper;		/* of `stored` it is the second word */
 	uint16_t others;	/* bit n: register n is set to something unknown, too, */
 	uint16_t changes;	/* that comes from what it was before */
-	int64_t number;
-	bool writes;		/* what is stored, or pushed, is a number, */
-	int64_t written;	/* this one */
+	bool writes;		/* what is stored, or pushed, is a number */
 	bool leaves;		/* the stack is as it was when the frame's register was set to it
 				 * and pushed */
+	int64_t number;
+	int64_t written;	/* if it writes one */
 };
 
 _Static_assert(ARCH_REGISTERS_MAX == 8 * sizeof(((struct effect *)0)->others), "a bit each");

@@ -300,16 +300,21 @@ static bool adds_nothing(const struct state *to, const struct state *from)
 		!memcmp(&to->stack, &from->stack, sizeof(to->stack));
 }
 
+static void note_news(struct whole *w, const struct state *s)
+{
+	bit_set(w->news, (uint64_t)(s - w->states));
+	w->changed = true;
+}
+
 static void whole_join(struct whole *w, struct state *to, const struct state *from)
 {
 	if (!to->reached) {
 		const uint32_t step = to->step;
-		const bool fixed = to->fixed;
 
 		*to = *from;
 		to->step = step;
-		to->fixed = fixed;
-		to->reached = to->news = w->changed = true;
+		to->reached = true;
+		note_news(w, to);
 		return;
 	}
 	if (adds_nothing(to, from))
@@ -334,7 +339,7 @@ static void whole_join(struct whole *w, struct state *to, const struct state *fr
 	if (to->computed != old.computed || to->put != old.put || to->pushed != old.pushed ||
 	    to->vectors != old.vectors || to->buried != old.buried || to->high != old.high ||
 	    to->returned != old.returned || memcmp(&to->stack, &old.stack, sizeof(old.stack)))
-		to->news = w->changed = true;
+		note_news(w, to);
 }
 
 static void join_at(struct whole *w, size_t step, const struct state *s)
@@ -448,6 +453,20 @@ static bool may_leave(const struct whole *w, size_t step)
 		(in->kind != INSN_JUMP || !w->flow->to[step]);
 }
 
+/* The next step, behind a state, before which something may be new: what comes before it says what
+ * it has said. */
+static size_t next_news(const struct whole *w, size_t place)
+{
+	uint64_t left = ~(uint64_t)0 << (place & 63) << 1;
+
+	for (size_t i = place / 64; i <= w->nstates / 64; i++, left = ~(uint64_t)0) {
+		left &= w->news[i] | w->fixed[i];
+		if (left)
+			return w->states[64 * i + (size_t)__builtin_ctzll(left)].step;
+	}
+	return w->body->nsteps;
+}
+
 /* What comes behind a place where ways meet is gone through again only if something has changed
  * there: else it would say the same again. */
 static void go_through(struct whole *w)
@@ -465,14 +484,14 @@ static void go_through(struct whole *w)
 
 			if (s.reached && !whole_never_comes_back(w, i, &s))
 				whole_join(w, at, &s);
-			if (at->fixed)
+			if (bit_get(w->fixed, place))
 				arrive(w, i);
 			s = *at;
-			s.reached = s.news;
-			at->news = false;
+			s.reached = bit_get(w->news, place);
+			bit_clear(w->news, place);
 		}
-		if (!s.reached) {	/* nor is what follows, up to the next state */
-			i = place < w->nstates ? w->states[place + 1].step - 1 : b->nsteps;
+		if (!s.reached) {
+			i = next_news(w, place) - 1;
 			continue;
 		}
 		while (leaver < f->nleavers && f->leavers[leaver] < i)
@@ -494,6 +513,14 @@ static void go_through(struct whole *w)
 	}
 }
 
+void whole_go_again(struct whole *w)
+{
+	for (size_t i = 0; i <= w->nstates; i++)
+		if (w->states[i].reached)
+			bit_set(w->news, i);
+	w->changed = true;
+}
+
 /* Until nothing changes. Of a slot that is asked for first only now, all that was written to it
  * is to be seen, too. 0; 1: it comes to no answer. */
 int whole_rest(struct whole *w)
@@ -508,9 +535,8 @@ int whole_rest(struct whole *w)
 		w->changed = false;
 		go_through(w);
 		w->again |= w->nslots != n;
-		for (size_t i = 0; i <= w->nstates && w->again; i++)
-			w->states[i].news = w->states[i].reached;
-		w->changed |= w->again;
+		if (w->again)
+			whole_go_again(w);
 		if (!w->changed && w->waits && !w->late)
 			w->late = w->changed = true;
 	}

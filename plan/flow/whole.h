@@ -4,6 +4,7 @@
 #define PLAN_WHOLE_H
 
 #include "plan/flow/flow.h"
+#include "plan/text/ground.h"
 
 enum {
 	SLOTS = 128 - REGISTERS,/* what is left of `bits` */
@@ -25,14 +26,12 @@ struct state {
 	uint32_t returned;	/* registers with what a call returned */
 	struct stack stack;
 	uint32_t step;		/* before which it is */
-	bool fixed;		/* control may arrive there otherwise */
 	bool reached;
 	bool buried;		/* the other stack is this one, too: what is above where it
 				 * begins the body may have put there, */
 	int32_t high;		/* and this is how high that may be; else STACK_NOT */
 	bool guessed;		/* control has not come from the entry: where the stack is
 				 * something else says */
-	bool news;		/* it has changed since all behind it was gone through */
 };
 
 struct whole {
@@ -42,6 +41,9 @@ struct whole {
 	uint32_t *at;		/* by step: its state before it; 0: no ways meet there */
 	struct state *states;	/* the first is never reached */
 	size_t nstates;
+	uint64_t *news;		/* bit n: state n has changed since all behind it was gone
+				 * through */
+	uint64_t *fixed;	/* bit n: control may arrive there otherwise */
 	struct state anywhere;	/* where control arrives otherwise: as the body's own jumps
 				 * leave it */
 	int64_t slots[SLOTS];	/* from where the stack pointer is at the entry */
@@ -123,6 +125,8 @@ unsigned int whole_words_copied(struct whole *, size_t step, int64_t at, size_t 
 bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s);
 bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s);
 int whole_rest(struct whole *w);
+/* All is to be gone through once more. */
+void whole_go_again(struct whole *w);
 void whole_pass(struct whole *w, size_t step, struct state *s);
 
 #endif

@@ -29,9 +29,7 @@ static struct state whole_at(struct whole *w, size_t step)
  * no answer any more. */
 static bool go_again(struct whole *w)
 {
-	for (size_t i = 0; i <= w->nstates; i++)
-		w->states[i].news = w->states[i].reached;
-	w->changed = true;
+	whole_go_again(w);
 	w->flow->lost = whole_rest(w) != 0;
 	return !w->flow->lost;
 }

@@ -25,16 +25,19 @@ static int make_states(struct whole *w)
 	for (size_t i = 0; i < n && w->at; i++)
 		if (!i || w->flow->led[i])
 			w->at[i] = (uint32_t)++w->nstates;
-	w->states = calloc(w->nstates + 1, sizeof(*w->states));
-	if (!w->at || !w->states)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		struct state *at = &w->states[w->at[i]];
+	const size_t words = w->nstates / 64 + 1;
 
+	w->states = calloc(w->nstates + 1, sizeof(*w->states));
+	w->news = calloc(2 * words, sizeof(*w->news));
+	if (!w->at || !w->states || !w->news)
+		return -ENOMEM;
+	w->fixed = w->news + words;
+	for (size_t i = 0; i < n; i++) {
 		if (!w->at[i])
 			continue;
-		at->step = (uint32_t)i;
-		at->fixed = i && ground_comes_to(w->body->impl, &w->body->steps[i].insn);
+		w->states[w->at[i]].step = (uint32_t)i;
+		if (i && ground_comes_to(w->body->impl, &w->body->steps[i].insn))
+			bit_set(w->fixed, w->at[i]);
 	}
 	return 0;
 }
@@ -57,7 +60,8 @@ static int whole_make(struct flow *f, struct whole **ret)
 	if (make_states(w))
 		return fail(ENOMEM, "plan %s", f->body->func->name);
 	if (f->body->nsteps) {
-		w->states[1].reached = w->states[1].news = true;
+		w->states[1].reached = true;
+		bit_set(w->news, 1);
 		w->states[1].high = STACK_NOT;
 		whole_begin_stack(w, 0, &w->states[1].stack);
 	}
@@ -70,6 +74,7 @@ static void whole_free(struct whole *w)
 	if (w) {
 		free(w->at);
 		free(w->states);
+		free(w->news);
 	}
 	free(w);
 }

@@ -173,7 +173,7 @@ static bool ask_back(struct whole *w, struct copied c, size_t step, const struct
 
 	for (; c.steps && step; c.steps--) {
 		if (w->at[step]) {
-			if (w->states[w->at[step]].fixed || !c.ways--)
+			if (bit_get(w->fixed, w->at[step]) || !c.ways--)
 				return false;
 			for (size_t i = flow_first_link(f, step);
 			     i < f->nlinks && f->links[i].to == steps[step].insn.pc; i++)

@@ -173,9 +173,10 @@ struct comparison {
 
 /* Nearly all names begin otherwise than what was typed; only spaces may be left out, and
  * only a wildcard can stand for something else. */
-static bool may_match(const char *typed, const char *name)
+static bool may_match(test_fn *test, const char *typed, const char *name)
 {
-	return *typed == *name || *typed == ' ' || *name == ' ' || strchr("*?[\\", *typed);
+	return *typed == *name || *typed == ' ' || *name == ' ' ||
+		(test == glob_match && strchr("*?[\\", *typed));
 }
 
 /* The length of a name without the tags of an ABI: foo[abi:cxx11] is called foo. */
@@ -191,7 +192,7 @@ static bool try_lengths(test_fn *test, const char *typed, const char *name)
 {
 	size_t n, stem, unhashed, bare;
 
-	if (!may_match(typed, name))
+	if (!may_match(test, typed, name))
 		return false;
 	n = strlen(name);
 	if (test(typed, name, n))
@@ -212,7 +213,7 @@ static bool try_name(const struct comparison *c, const char *name)
 
 	if (!c->spelled)
 		return try_lengths(c->test, c->typed, name);
-	return may_match(c->typed, name) && spelling_make(name, spelled, sizeof(spelled)) &&
+	return may_match(c->test, c->typed, name) && spelling_make(name, spelled, sizeof(spelled)) &&
 		try_lengths(c->test, c->typed, spelled);
 }
 
