@@ -120,7 +120,7 @@ struct effect {
 	int8_t copied;		/* register by which memory is reached that is written; -1: none */
 	int8_t count;		/* register that says how many of that are written, one behind the
 				 * other; -1: one */
-	bool upper;		/* of `stored` it is the second word */
+	uint8_t word;		/* of `stored` that is written first: 0 is the lowest */
 	uint16_t others;	/* bit n: register n is set to something unknown, too, */
 	uint16_t changes;	/* that comes from what it was before */
 	bool writes;		/* what is stored, or pushed, is a number */

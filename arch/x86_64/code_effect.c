@@ -31,12 +31,14 @@ static bool goes_by_vector(const struct x86_form *f)
 static void name_memory(const uint8_t *p, const struct x86_form *f, raddr_t pc,
 			struct effect *e)
 {
+	bool counts = f->coding == X86_EVEX && f->disp_size == 1;
+	size_t by = counts ? x86_counted_by(p, f) : 1;
+
 	e->memory = true;
-	/* Of EVEX a byte counts what depends on the instruction, and half an address names
-	 * what nothing else names, too. */
-	e->thread = f->prefixes & (X86_SEGMENT | X86_ADDRSIZE) ||
-		(f->coding == X86_EVEX && f->disp_size == 1) || goes_by_vector(f);
-	e->number = number_at(p + f->disp_at, f->disp_size);
+	/* Where it is not known what a byte counts, or half an address is named, it is what
+	 * nothing else names. */
+	e->thread = f->prefixes & (X86_SEGMENT | X86_ADDRSIZE) || !by || goes_by_vector(f);
+	e->number = number_at(p + f->disp_at, f->disp_size) * (int64_t)by;
 	if (x86_pcrel(f)) {
 		/* It wraps. */
 		e->number = (int64_t)((raddr_t)e->number + pc + f->size);

@@ -102,5 +102,8 @@ static inline void clip(struct effect *e, int to, int from, int64_t most)
 void x86_effect_0f(const struct x86_form *, struct effect *);
 /* code_effect_others.c: of VEX, EVEX and XOP, and behind 0f 38 and 0f 3a. */
 void x86_effect_others(const uint8_t *p, const struct x86_form *, struct effect *);
+/* Of EVEX: how many bytes one of a displacement of one byte stands for (Intel SDM 2.7.5); 0: not
+ * known. */
+size_t x86_counted_by(const uint8_t *p, const struct x86_form *);
 
 #endif

@@ -162,6 +162,6 @@ void x86_effect_0f(const struct x86_form *f, struct effect *e)
 		if (f->memory)
 			store_of(e, f->op == 0x7f || f->op == 0xe7 ?
 				 moved_of(f) : reg_of(f), width_stored(f));
-		e->upper = f->op == 0x17;
+		e->word = f->op == 0x17;
 	}
 }

@@ -83,6 +83,53 @@ static size_t vector_length(const uint8_t *p, const struct x86_form *f)
 	return payload(p, f) & 4 ? 32 : 16;
 }
 
+/* vextractf128 and its kin: a quarter, or half, of a vector. */
+static bool is_part(const struct x86_form *f)
+{
+	return f->map == X86_MAP_0F3A && (f->op & 0xdd) == 0x19;
+}
+
+static uint8_t part_size(const struct x86_form *f)
+{
+	return f->op & 2 ? 32 : 16;
+}
+
+size_t x86_counted_by(const uint8_t *p, const struct x86_form *f)
+{
+	uint8_t by = payload(p, f) & 3;
+
+	/* Of what a mask lets through it is not told how far it reaches. */
+	if (is_masked(p, f))
+		return 0;
+	if (is_part(f))
+		return part_size(f);
+	if (f->map != X86_MAP_0F)
+		return 0;
+	switch (f->op) {
+	case 0x10:
+	case 0x11:
+		return by == BY_F3 ? 4 : by == BY_F2 ? 8 : vector_length(p, f);
+	case 0x12:			/* of a part that is doubled it depends on which */
+	case 0x16:
+		return by <= BY_66 ? 8 : 0;
+	case 0x13:
+	case 0x17:
+	case 0xd6:
+		return 8;
+	case 0x28:
+	case 0x29:
+	case 0x2b:
+	case 0x6f:
+	case 0x7f:
+	case 0xe7:
+		return vector_length(p, f);
+	case 0x6e:
+	case 0x7e:
+		return by == BY_F3 || is_wide(f) ? 8 : 4;
+	}
+	return 0;
+}
+
 /* Moves of vectors are of whole words, whatever is in them. */
 static void store_vector(const uint8_t *p, const struct x86_form *f, struct effect *e)
 {
@@ -98,7 +145,7 @@ static void store_vector(const uint8_t *p, const struct x86_form *f, struct effe
 	case 0x17:
 	case 0xd6:
 		store_of(e, reg_of(f), 8);
-		e->upper = f->op == 0x17;
+		e->word = f->op == 0x17;
 		break;
 	case 0x29:
 	case 0x2b:
@@ -148,12 +195,16 @@ static void store_0f38(const uint8_t *p, const struct x86_form *f, struct effect
 static void store_0f3a(const uint8_t *p, const struct x86_form *f, struct effect *e)
 {
 	static const uint8_t sizes[] = { 1, 2, 4, 4 };
+	uint8_t which = p[f->size - 1];
 
-	if ((f->op & 0xdd) == 0x19)
-		store_of(e, reg_of(f), f->op >= 0x39 ? 16 : 32);
-	else if (f->op >= 0x14 && f->op <= 0x17)
+	if (is_part(f)) {
+		store_of(e, reg_of(f), part_size(f));
+		e->word = (which & (part_size(f) == 16 ? 3 : 1)) * part_size(f) / 8;
+	} else if (f->op >= 0x14 && f->op <= 0x17) {
 		store_of(e, reg_of(f), f->op == 0x16 && is_wide(f) ? 8 : sizes[f->op & 3]);
-	else if (f->op == 0x1d)
+		e->word = e->width == 8 ? which & 1 : 0;
+	}
+	if (f->op == 0x1d)
 		store(e, NONE, 0);
 	e->computes = e->stores && is_masked(p, f);
 }

@@ -161,7 +161,9 @@ static bool does_the_same(const struct sweep *s, const struct insn *all, const s
 	if (a.op == EFFECT_MOVE && b.op == EFFECT_CUT && a.base == b.base)
 		b.op = EFFECT_MOVE;
 	return a.op == b.op && a.reg == b.reg && a.others == b.others && a.width == b.width &&
-		a.pushes == b.pushes && a.pops == b.pops && a.stores == b.stores;
+		a.pushes == b.pushes && a.pops == b.pops && a.stores == b.stores &&
+		a.base == b.base && a.index == b.index && a.scale == b.scale &&
+		a.source == b.source && a.thread == b.thread;
 }
 
 /* Behind a prefix that is jumped over, as that of a locked instruction: it is the same but for

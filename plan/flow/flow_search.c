@@ -303,7 +303,7 @@ static bool set_by_stored(struct flow *f, size_t step, const struct slot *slot,
 
 	if (f->near_only || behind < 0 || behind % WORD || behind + WORD > e->width)
 		return false;
-	set_by_vector(f, step, e->stored, (unsigned int)(behind / WORD) + e->upper, &of);
+	set_by_vector(f, step, e->stored, (unsigned int)(behind / WORD) + e->word, &of);
 	for (size_t i = 0; i < of.n; i++)
 		if (of.v[i].kind == VALUE_ANY && !of.v[i].kept)
 			return false;

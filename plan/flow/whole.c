@@ -27,8 +27,7 @@ static bool is_computed(const struct state *s, int reg)
 	return reg >= 0 && s->computed >> reg & 1;
 }
 
-/* Does it reach memory of the stack, wherever that is? */
-static bool is_somewhere(const struct effect *e, const struct state *s)
+bool whole_is_somewhere(const struct effect *e, const struct state *s)
 {
 	const int32_t *at = s->stack.at;
 
@@ -113,14 +112,37 @@ static size_t size_stored(struct whole *w, size_t step, const struct effect *e, 
  * the rest was. */
 static unsigned int words_stored(const struct effect *e, const struct state *s, bool computed)
 {
-	unsigned int words;
+	unsigned int words, ret = 0;
 
 	if (e->computes)
 		return VECTOR_ALL;
 	if (e->stored < 0)
 		return computed && (e->count >= 0 || e->width >= WORD) ? VECTOR_ALL : 0;
 	words = whole_vector_words(s, e->stored & (VECTORS - 1));
-	return e->width < WORD ? 0 : e->upper ? words >> 1 : words;
+	if (e->width < WORD)
+		return 0;
+	/* The last says what is above, too. */
+	for (unsigned int i = 0; i < VECTOR_WORDS; i++)
+		ret |= (words >> MIN(i + e->word, VECTOR_WORDS - 1u) & 1) << i;
+	return ret;
+}
+
+/* An index says which of several words is written: the first of them, or the next. What was there
+ * it may be, too. */
+static void store_indexed(struct whole *w, size_t step, struct state *s, bool computed)
+{
+	struct effect first = *effect_at(w->flow, step);
+	unsigned int words = words_stored(&first, s, computed);
+	int64_t at;
+	bits put = s->put;
+
+	first.index = -1;
+	if (!words || !stack_reaches(&first, &s->stack, &at))
+		return;
+	size_t size = MAX((size_t)first.width, (size_t)WORD) + (first.scale == WORD ? WORD : 0);
+
+	w->by_others |= whole_put_slots(w, at, size, VECTOR_ALL, true, s);
+	s->put = put;		/* what it returns by is not meant */
 }
 
 static void whole_store(struct whole *w, size_t step, struct state *s, bool computed)
@@ -128,11 +150,13 @@ static void whole_store(struct whole *w, size_t step, struct state *s, bool comp
 	const struct effect *e = effect_at(w->flow, step);
 	int64_t at;
 
-	if ((computed || e->computes) && is_somewhere(e, s))
+	if ((computed || e->computes) && whole_is_somewhere(e, s))
 		note_frame(w);
 	/* Of a part that is computed with it is not known what the rest was; nor of a word that a
 	 * call has returned, and that is written over the way back, whether it is made of that. */
 	w->stores |= e->base == w->sp && (e->computes || computed);
+	if (e->index >= 0 && !e->thread)
+		store_indexed(w, step, s, computed);
 	if (!stack_reaches(e, &s->stack, &at) && !is_lost(w, e, s))
 		return;
 	bits *by = e->base == w->sp ? &w->by_stack :

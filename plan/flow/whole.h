@@ -122,6 +122,8 @@ unsigned int whole_words_copied(struct whole *, size_t step, int64_t at, size_t 
 				const struct state *, unsigned int words);
 
 /* whole.c */
+/* Does it reach memory of the stack, wherever that is? */
+bool whole_is_somewhere(const struct effect *, const struct state *);
 bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s);
 bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s);
 int whole_rest(struct whole *w);

@@ -10,7 +10,8 @@ static bool has_vectors(struct flow *f)
 	for (size_t i = 0; i < f->body->nsteps; i++) {
 		const struct effect *e = effect_at(f, i);
 
-		if (e->op == EFFECT_BACK || (e->stored >= 0 && e->index < 0))
+		if (e->op == EFFECT_BACK ||
+		    (e->stored >= 0 && (e->index < 0 || arch_is_stack(f->arch, e->base))))
 			return true;
 	}
 	return false;

@@ -83,8 +83,13 @@ void whole_pass_vectors(struct whole *w, size_t step, const struct effect *e, st
 		v.to = (int8_t)(e->vector & (VECTORS - 1));
 	if (v.to < 0)
 		return;
-	bool frame = v.loads && stack_reaches(e, &s->stack, &at);
-	unsigned int words = words_set(&v, frame ? words_loaded(w, at, v.loads, s) : 0, s);
+	unsigned int loaded = 0;
+
+	if (v.loads && stack_reaches(e, &s->stack, &at))
+		loaded = words_loaded(w, at, v.loads, s);
+	else if (v.loads && whole_is_somewhere(e, s))	/* an index says which word */
+		loaded = whole_frame(w) ? VECTOR_ALL : 0;
+	unsigned int words = words_set(&v, loaded, s);
 
 	/* The low half of a general register: linked to one address, that is one, too. */
 	if (e->vector >= 0 && e->source < 0 && !e->memory)
@@ -100,7 +105,7 @@ struct copied {
 	int vector;
 	int64_t at;		/* where it is stored: */
 	size_t size;
-	bool upper;		/* its upper half */
+	uint8_t word;		/* the first of it that is */
 	uint32_t set;		/* registers that were set since it was loaded, */
 	size_t nstores;		/* and what was written */
 	struct {
@@ -115,7 +120,7 @@ struct copied {
 static bool ask_loaded(struct whole *w, const struct copied *c, int64_t from, const struct state *s,
 		       unsigned int *ret)
 {
-	from += c->upper ? WORD : 0;
+	from += c->word * WORD;
 	for (size_t i = 0; i < c->nstores; i++)
 		if (c->stores[i].at < from + (int64_t)c->size &&
 		    c->stores[i].at + (int64_t)c->stores[i].size > from)
@@ -152,15 +157,21 @@ static int ask_step(struct whole *w, struct copied *c, size_t step, const struct
 			stack_reaches(e, &s->stack, &at) && ask_loaded(w, c, at, s, ret) ? 1 : -1;
 	if (v.to == c->vector)
 		return v.words != VECTOR_MIXED || v.computes || v.from >= 0 || v.of ? -1 : 1;
+	/* What it is written by may have been set since, so that `s` says nothing of it. */
+	if (e->pushes || (e->stores && (e->base < 0 ? !e->named : c->set >> e->base & 1)))
+		return -1;
 	if (e->stores && e->base >= 0 && s->stack.at[e->base] != STACK_NOT) {
-		if (e->count >= 0 || !e->width || c->set >> e->base & 1 ||
-		    !stack_reaches(e, &s->stack, &at))
+		if (e->count >= 0 || !e->width || !stack_reaches(e, &s->stack, &at))
 			return -1;
 		c->stores[c->nstores].at = at;
 		c->stores[c->nstores++].size = e->width;
 	}
 	c->set |= e->others | (e->reg >= 0 ? 1u << e->reg : 0) |
-		(e->pushes || e->pops ? 1u << w->sp : 0);
+		(e->op == EFFECT_SWAP ? 1u << e->base : 0) |
+		(e->pops || e->op == EFFECT_POP ? 1u << w->sp : 0);
+	/* Strings set what they write by. */
+	if (e->stores && e->base >= 0 && c->set >> e->base & 1)
+		return -1;
 	return 0;
 }
 
@@ -197,7 +208,7 @@ unsigned int whole_words_copied(struct whole *w, size_t step, int64_t at, size_t
 {
 	const struct effect *e = effect_at(w->flow, step);
 	const struct copied c = { .vector = e->stored & (VECTORS - 1), .at = at, .size = size,
-				  .upper = e->upper, .steps = LOADED_NEAR, .ways = 2 };
+				  .word = e->word, .steps = LOADED_NEAR, .ways = 2 };
 	unsigned int ret = 0;
 
 	return words && is_scarce(w) && ask_back(w, c, step, s, &ret) ? ret : words;
