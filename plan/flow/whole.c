@@ -27,14 +27,6 @@ static bool is_computed(const struct state *s, int reg)
 	return reg >= 0 && s->computed >> reg & 1;
 }
 
-bool whole_is_somewhere(const struct effect *e, const struct state *s)
-{
-	const int32_t *at = s->stack.at;
-
-	return e->memory && !e->thread && ((e->base >= 0 && at[e->base] != STACK_NOT) ||
-					   (e->index >= 0 && at[e->index] != STACK_NOT));
-}
-
 /* An index says which of several words it is: the first of them, or the next, say what they are. */
 static bool is_indexed_computed(struct whole *w, const struct effect *e, const struct state *s)
 {

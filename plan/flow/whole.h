@@ -101,6 +101,8 @@ static inline bool whole_frame(struct whole *w)
 /* whole_slots.c. The bit of a word of the frame of which something is asked; 0: there are too
  * many. */
 bits whole_slot(struct whole *w, int64_t at);
+/* Does it reach memory of the stack, wherever that is? */
+bool whole_is_somewhere(const struct effect *, const struct state *);
 /* Is anything of these eight bytes asked for? */
 bool whole_has_slot(const struct whole *, int64_t at);
 /* Is it one of those above another stack? */
@@ -122,8 +124,6 @@ unsigned int whole_words_copied(struct whole *, size_t step, int64_t at, size_t 
 				const struct state *, unsigned int words);
 
 /* whole.c */
-/* Does it reach memory of the stack, wherever that is? */
-bool whole_is_somewhere(const struct effect *, const struct state *);
 bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s);
 bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s);
 int whole_rest(struct whole *w);

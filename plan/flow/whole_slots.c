@@ -13,6 +13,14 @@ bits whole_slot(struct whole *w, int64_t at)
 	return whole_bit(w->nslots++);
 }
 
+bool whole_is_somewhere(const struct effect *e, const struct state *s)
+{
+	const int32_t *at = s->stack.at;
+
+	return e->memory && !e->thread && ((e->base >= 0 && at[e->base] != STACK_NOT) ||
+					   (e->index >= 0 && at[e->index] != STACK_NOT));
+}
+
 bool whole_has_slot(const struct whole *w, int64_t at)
 {
 	for (size_t i = 0; i < w->nslots; i++)

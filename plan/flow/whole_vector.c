@@ -167,7 +167,7 @@ static int ask_step(struct whole *w, struct copied *c, size_t step, const struct
 		c->stores[c->nstores++].size = e->width;
 	}
 	c->set |= e->others | (e->reg >= 0 ? 1u << e->reg : 0) |
-		(e->op == EFFECT_SWAP ? 1u << e->base : 0) |
+		(e->op == EFFECT_SWAP && e->base >= 0 ? 1u << e->base : 0) |
 		(e->pops || e->op == EFFECT_POP ? 1u << w->sp : 0);
 	/* Strings set what they write by. */
 	if (e->stores && e->base >= 0 && c->set >> e->base & 1)

@@ -213,7 +213,8 @@ static bool try_name(const struct comparison *c, const char *name)
 
 	if (!c->spelled)
 		return try_lengths(c->test, c->typed, name);
-	return may_match(c->test, c->typed, name) && spelling_make(name, spelled, sizeof(spelled)) &&
+	return may_match(c->test, c->typed, name) &&
+		spelling_make(name, spelled, sizeof(spelled)) &&
 		try_lengths(c->test, c->typed, spelled);
 }
 
