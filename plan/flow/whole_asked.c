@@ -81,13 +81,16 @@ static bool makes_room(struct flow *f, struct whole *w, const struct effect *e,
 	if (!s->reached || !stack_reaches(&first, &s->stack, &at))
 		return false;
 	if (whole_slot(w, at)) {
-		if (!w->lacks || !whole_slot_computed(w, at, s))
+		if (!w->nlacked || !whole_slot_computed(w, at, s))
 			return false;
-		at = w->lacked;
+	} else {
+		w->lacked[0] = at;
+		w->nlacked = 1;
 	}
 	if (f->nwanted == WANTED_MOST || !crew_spend(f->body->impl, f->body->nsteps))
 		return false;
-	f->wanted[f->nwanted++] = at;
+	for (size_t i = 0; i < w->nlacked && f->nwanted < WANTED_MOST; i++)
+		f->wanted[f->nwanted++] = w->lacked[i];
 	f->forget(w);
 	f->whole = NULL;
 	return true;

@@ -115,6 +115,16 @@ struct copied {
 	unsigned int steps, ways;	/* that may still be gone back, or meet */
 };
 
+static void note_lacked(struct whole *w, int64_t word)
+{
+	size_t i = 0;
+
+	while (i < w->nlacked && w->lacked[i] != word)
+		i++;
+	if (i == w->nlacked && i < WANTED_MOST)
+		w->lacked[w->nlacked++] = word;
+}
+
 /* Was it loaded from there? Then of each word that is asked for where it is stored: is it
  * computed? */
 static bool ask_loaded(struct whole *w, const struct copied *c, int64_t from, const struct state *s,
@@ -131,7 +141,7 @@ static bool ask_loaded(struct whole *w, const struct copied *c, int64_t from, co
 		if (!whole_has_slot(w, c->at + (int64_t)i) || !whole_slot_computed(w, word, s))
 			continue;
 		if (!whole_slot(w, word))
-			w->lacks = true, w->lacked = word;
+			note_lacked(w, word);
 		*ret |= 1u << MIN(i / WORD, VECTOR_WORDS - 1);
 	}
 	return true;
