@@ -56,8 +56,9 @@ struct whole {
 	bool again;		/* then it was, or new words were asked for: all is to be gone
 				 * through again */
 	bool pushes, stores;	/* something computed: onto the stack, by the stack pointer */
-	int64_t lacked[WANTED_MOST]; /* words that are copied to one that is asked for, and for */
-	size_t nlacked;		/* which there was no room */
+	/* Words for which there was no room, and that are copied to one that is asked for. */
+	int64_t lacked[WANTED_MOST];
+	size_t nlacked;
 	bool lies;		/* what the file tells of the stack is wrong */
 	bool changed;
 	bool waits, late;	/* what is not reached yet may be by a jump; that was waited for */

@@ -4,14 +4,16 @@
 
 #include "plan/flow/whole.h"
 
-/* Is anything taken from a vector register, or a vector written to the frame? */
+/* Is anything taken from a vector register, or a vector written to the frame? By an index it may be
+ * by any register that is given an address of the stack. */
 static bool has_vectors(struct flow *f)
 {
 	for (size_t i = 0; i < f->body->nsteps; i++) {
 		const struct effect *e = effect_at(f, i);
 
 		if (e->op == EFFECT_BACK ||
-		    (e->stored >= 0 && (e->index < 0 || arch_is_stack(f->arch, e->base))))
+		    (e->stored >= 0 && (e->index < 0 ||
+					(e->base >= 0 && flow_copies(f) >> e->base & 1))))
 			return true;
 	}
 	return false;

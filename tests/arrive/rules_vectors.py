@@ -1,65 +1,69 @@
 # SPDX-License-Identifier: MIT
-"""rules_vectors: words of the frame that vectors copy, or an index reaches; what a prefix hides.
-Where more than 56 words are asked for (`scarce`), less is kept of vectors."""
+"""rules_vectors: words of the frame that vectors copy, or an index reaches; and what a prefix hides.
+
+In each, rdx is computed and rsi a whole word, both are put into the frame, and control goes by a
+word of it that may be rdx. Windows on the way must not cover where that leads.
+"""
 from rule import COMPUTED, rule
 
-SCARCE = """sub $1024, %rsp
-mov %rdx, %r9
-.set at, 512
+# The computed word, and a whole one above it.
+PUT = """mov %r9, 16(%rsp)
+mov %rsi, 24(%rsp)
+"""
+# The same, as the third word of four that are loaded.
+LOAD_UPPER = """mov %rsi, 16(%rsp)
+mov %rsi, 24(%rsp)
+mov %r9, 32(%rsp)
+mov %rsi, 40(%rsp)
+vmovups 16(%rsp), %ymm0
+"""
+# The computed word as the second of a vector.
+PAIRED = "movq %rsi, %xmm0; movq %r9, %xmm1; punpcklqdq %xmm1, %xmm0; {}; mov 64(%rsp), %rax"
+
+
+def plenty(name, lines, start="pl_"):
+    """Of few words something is asked, so that each word of a vector has its place."""
+    rule("pie " + start + name, COMPUTED.format("sub $1024, %rsp\nmov %rdx, %r9\n" + lines +
+                                               "\nadd $1024, %rsp\njmp *%rax"))
+
+
+def scarce(name, lines):
+    """Of more than 56, so that what a vector was loaded from is looked for where it is stored."""
+    plenty(name, """.set at, 512
 .rept 60
 mov at(%rsp), %rax
 mov %rax, (%r8)
 .set at, at + 8
 .endr
-{}
-add $1024, %rsp
-jmp *%rax"""
+""" + lines, "sc_")
 
 
-def scarce(name, lines, kind="pie"):
-    rule(kind + " sc_" + name, COMPUTED.format(SCARCE.format(lines)))
-
-
-scarce("control", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-movups 16(%rsp), %xmm0
+# ---- looking back for what was loaded ----
+# Nothing is wrong with it: what is loaded is computed.
+scarce("control", PUT + """movups 16(%rsp), %xmm0
 movups %xmm0, 48(%rsp)
 mov 48(%rsp), %rax""")
-scarce("stale_base", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-lea 16(%rsp), %rcx
+# What is written between is written by a register that was set since.
+scarce("stale_base", PUT + """lea 16(%rsp), %rcx
 movups 16(%rsp), %xmm0
 mov %rsi, (%rcx)
 mov %rsi, %rcx
 movups %xmm0, 48(%rsp)
 mov 48(%rsp), %rax""")
-scarce("swapped", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-mov %rsi, 80(%rsp)
+# Whichever of two is named first, both are set.
+for name, pair in (("swapped", "%r10, %r11"), ("swapped2", "%r11, %r10")):
+    scarce(name, PUT + """mov %rsi, 80(%rsp)
 mov %rsi, 88(%rsp)
 lea 16(%rsp), %r10
 lea 80(%rsp), %r11
 movups (%r10), %xmm0
-xchg %r10, %r11
+xchg """ + pair + """
 movups %xmm0, 48(%rsp)
 mov 48(%rsp), %rax""")
-scarce("swapped2", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-mov %rsi, 80(%rsp)
-mov %rsi, 88(%rsp)
-lea 16(%rsp), %r10
-lea 80(%rsp), %r11
-movups (%r10), %xmm0
-xchg %r11, %r10
-movups %xmm0, 48(%rsp)
-mov 48(%rsp), %rax""")
-scarce("extract", """mov %rsi, 16(%rsp)
-mov %rsi, 24(%rsp)
-mov %r9, 32(%rsp)
-mov %rsi, 40(%rsp)
-vmovups 16(%rsp), %ymm0
-vextractf128 $1, %ymm0, 64(%rsp)
+# The upper half is stored.
+scarce("extract", LOAD_UPPER + """vextractf128 $1, %ymm0, 64(%rsp)
 mov 64(%rsp), %rax""")
+# A push writes, too.
 scarce("pushed", """lea 256(%rsp), %rbp
 mov %r9, -264(%rbp)
 mov %rsi, -256(%rbp)
@@ -76,26 +80,21 @@ movups (%rbp), %xmm0
 pop 16(%rsp)
 movups %xmm0, 32(%rbp)
 mov 32(%rbp), %rax""")
-scarce("string", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-mov %rsi, %rax
+# A string sets what it writes by.
+scarce("string", PUT + """mov %rsi, %rax
 lea 16(%rsp), %rdi
 movups 16(%rsp), %xmm0
 stosq
 movups %xmm0, 48(%rsp)
 mov 48(%rsp), %rax""")
-scarce("string2", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-mov %rsi, %rax
+scarce("string2", PUT + """mov %rsi, %rax
 lea 16(%rsp), %rdi
 movups 16(%rsp), %xmm0
 stosq
 mov %rsi, %rdi
 movups %xmm0, 48(%rsp)
 mov 48(%rsp), %rax""")
-scarce("two_ways", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-lea 16(%rsp), %rcx
+scarce("two_ways", PUT + """lea 16(%rsp), %rcx
 movups 16(%rsp), %xmm0
 test %esi, %esi
 je 1f
@@ -115,16 +114,12 @@ mov %r9, 16(%rsp)
 dec %edi
 jne 1b
 mov 48(%rsp), %rax""")
-scarce("unaligned", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-movups 16(%rsp), %xmm0
+scarce("unaligned", PUT + """movups 16(%rsp), %xmm0
 movups %xmm0, 44(%rsp)
 movups 44(%rsp), %xmm1
 movups %xmm1, 128(%rsp)
 mov 128(%rsp), %rax""")
-scarce("twice", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-movups 16(%rsp), %xmm0
+scarce("twice", PUT + """movups 16(%rsp), %xmm0
 movups %xmm0, 48(%rsp)
 movups 48(%rsp), %xmm1
 movups %xmm1, 128(%rsp)
@@ -139,9 +134,8 @@ mov %rsi, 24(%rsp)
 vmovups 16(%rsp), %ymm0
 vmovups %ymm0, 128(%rsp)
 mov 152(%rsp), %rax""")
-scarce("index_load", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-movups 16(%rsp,%rdi,8), %xmm0
+# The first word, by an index.
+scarce("index_load", PUT + """movups 16(%rsp,%rdi,8), %xmm0
 movups %xmm0, 48(%rsp)
 mov 48(%rsp), %rax""")
 scarce("upper", """mov %r9, 24(%rsp)
@@ -157,43 +151,17 @@ movups -16(%rbp), %xmm0
 leave
 movups %xmm0, 48(%rsp)
 mov 48(%rsp), %rax""")
-scarce("narrow", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-movups 16(%rsp), %xmm0
+scarce("narrow", PUT + """movups 16(%rsp), %xmm0
 movl $0, 16(%rsp)
 movups %xmm0, 48(%rsp)
 mov 48(%rsp), %rax""")
 
-
-def plenty(name, lines, kind="pie"):
-    rule(kind + " pl_" + name, COMPUTED.format("sub $1024, %rsp\nmov %rdx, %r9\n" + lines +
-                                             "\nadd $1024, %rsp\njmp *%rax"))
-
-
-plenty("extract", """mov %rsi, 16(%rsp)
-mov %rsi, 24(%rsp)
-mov %r9, 32(%rsp)
-mov %rsi, 40(%rsp)
-vmovups 16(%rsp), %ymm0
+# ---- which words of a vector are stored, and how much of the frame ----
+plenty("extract", LOAD_UPPER + """vextractf128 $1, %ymm0, 64(%rsp)
+mov 64(%rsp), %rax""")
+plenty("split", LOAD_UPPER + """vmovups %xmm0, 48(%rsp)
 vextractf128 $1, %ymm0, 64(%rsp)
 mov 64(%rsp), %rax""")
-plenty("split", """mov %rsi, 16(%rsp)
-mov %rsi, 24(%rsp)
-mov %r9, 32(%rsp)
-mov %rsi, 40(%rsp)
-vmovups 16(%rsp), %ymm0
-vmovups %xmm0, 48(%rsp)
-vextractf128 $1, %ymm0, 64(%rsp)
-mov 64(%rsp), %rax""")
-plenty("index_load", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-movups 16(%rsp,%rdi,8), %xmm0
-movups %xmm0, 48(%rsp)
-mov 48(%rsp), %rax""")
-plenty("index_load_q", """mov %r9, 16(%rsp)
-mov %rsi, 24(%rsp)
-movq 16(%rsp,%rdi,8), %xmm0
-movq %xmm0, %rax""")
 plenty("vpinsr", """vmovq %rsi, %xmm0
 vpinsrq $1, %r9, %xmm0, %xmm0
 vmovdqu %xmm0, 48(%rsp)
@@ -211,33 +179,6 @@ vmovdqu 16(%rsp), %ymm0
 vinserti128 $1, %xmm1, %ymm0, %ymm0
 vextracti128 $1, %ymm0, 48(%rsp)
 mov 48(%rsp), %rax""")
-
-HIDDEN = "lea 9f(%rip), %r8; jmp 1f; 9: .byte {}; 1: {}"
-rule("pie hid_rexb", COMPUTED.format(HIDDEN.format("0x41", "push %rdx; ret")))
-rule("exec hid_move_cut", COMPUTED.format(HIDDEN.format("0x48", "mov %edx, %eax; jmp *%rax")))
-rule("pie hid_jmp_rexb", COMPUTED.format(HIDDEN.format("0x41", "jmp *%rdx")))
-rule("pie hid_pop_rexb",
-     COMPUTED.format("mov %rsi, %rax; push %rdx;" + HIDDEN.format("0x41", "pop %rax; jmp *%rax")))
-rule("pie hid_load_rexx",
-     COMPUTED.format("mov %rsi, -16(%rsp); mov %rdx, -8(%rsp);" +
-     HIDDEN.format("0x48", ".byte 0x8b, 0x44, 0x24, 0xf0; jmp *%rax")))
-rule("pie hid_seg",
-     COMPUTED.format("mov %rsi, -16(%rsp); mov %rdx, -16(%rsp);" +
-     HIDDEN.format("0x64", "mov -16(%rsp), %rax; jmp *%rax")))
-rule("pie hid_addr",
-     COMPUTED.format("mov %rsi, -16(%rsp);" +
-     HIDDEN.format("0x67", "mov %rdx, -16(%rsp); mov -16(%rsp), %rax; jmp *%rax")))
-rule("pie hid_seg_store",
-     COMPUTED.format("mov %rsi, -16(%rsp);" +
-     HIDDEN.format("0x64", "mov %rdx, -16(%rsp); mov -16(%rsp), %rax; jmp *%rax")))
-rule("pie hid_seg_ret", COMPUTED.format(HIDDEN.format("0x64", "mov %rdx, (%rsp); ret")))
-rule("pie hid_rep",
-     COMPUTED.format("mov %rsi, -16(%rsp); lea -16(%rsp), %rdi; mov %rdx, %rax; xor %ecx, %ecx;" +
-     HIDDEN.format("0xf3", "stosq; mov -16(%rsp), %rax; jmp *%rax")))
-rule("pie hid_nop",
-     COMPUTED.format(HIDDEN.format("0x0f, 0x1f, 0x80", "push %rdx; nop; nop; nop; ret")))
-rule("pie hid_nop2", COMPUTED.format(HIDDEN.format("0x0f, 0x1f, 0x44, 0x24", "push %rdx; ret")))
-rule("pie hid_nop3", COMPUTED.format(HIDDEN.format("0x0f, 0x1f", "rex.W push %rdx; nop; ret")))
 plenty("extractf_beside", """mov %r9, 80(%rsp)
 vmovups 256(%rsp), %ymm0
 vextractf128 $1, %ymm0, 64(%rsp)
@@ -322,7 +263,6 @@ movq %rsi, %xmm1
 punpckhqdq %xmm0, %xmm1
 movups %xmm1, 128(%rsp)
 mov 136(%rsp), %rax""")
-PAIRED = "movq %rsi, %xmm0; movq %r9, %xmm1; punpcklqdq %xmm1, %xmm0; {}; mov 64(%rsp), %rax"
 plenty("pextrq1", PAIRED.format("pextrq $1, %xmm0, 64(%rsp)"))
 plenty("vpextrq1", PAIRED.format("vpextrq $1, %xmm0, 64(%rsp)"))
 plenty("pextrq1_far", PAIRED.format("jmp 1f; 1: pextrq $1, %xmm0, 64(%rsp)"))
@@ -354,6 +294,13 @@ plenty("vextract_reg_rax",
 plenty("evex_vextract",
        "mov %r9, 80(%rsp); vmovups 64(%rsp), %ymm0; vextracti32x4 $1, %ymm0, %xmm16; "
        "movq %xmm0, %rcx; vmovdqu64 %xmm16, 129(%rsp); mov 129(%rsp), %rax")
+
+# ---- what an index reaches: the first word there may be meant ----
+plenty("index_load", PUT + """movups 16(%rsp,%rdi,8), %xmm0
+movups %xmm0, 48(%rsp)
+mov 48(%rsp), %rax""")
+plenty("index_load_q", PUT + """movq 16(%rsp,%rdi,8), %xmm0
+movq %xmm0, %rax""")
 plenty("gpr_index_first", "mov %r9, 16(%rsp); mov 16(%rsp,%rdi), %rax")
 plenty("gpr_index_store", "mov %rsi, 16(%rsp); mov %r9, 16(%rsp,%rdi); mov 16(%rsp), %rax")
 plenty("gpr_index_store8", "mov %rsi, 16(%rsp); mov %r9, 16(%rsp,%rdi,8); mov 16(%rsp), %rax")
@@ -365,3 +312,39 @@ plenty("movs_from_sum",
        "mov 64(%rsp), %rax")
 plenty("push_index", "mov %r9, 16(%rsp); pushq 16(%rsp,%rdi,8); pop %rax")
 plenty("cmov_index", "mov %r9, 16(%rsp); mov %rsi, %rax; cmove 16(%rsp,%rdi,8), %rax")
+plenty("vec_index_other",
+       "mov %rsi, 16(%rsp); lea 16(%rsp), %rcx; movq %r9, %xmm0; "
+       "movups %xmm0, (%rcx,%rdi,8); mov 16(%rsp), %rax")
+plenty("vec_index_load_other",
+       "mov %r9, 16(%rsp); lea 16(%rsp), %rcx; movups (%rcx,%rdi,8), %xmm0; "
+       "movups %xmm0, 48(%rsp); mov 48(%rsp), %rax")
+plenty("gpr_index_other",
+       "mov %rsi, 16(%rsp); lea 16(%rsp), %rcx; mov %r9, (%rcx,%rdi,8); mov 16(%rsp), %rax")
+
+# ---- named data that are a prefix, jumped over: is what follows the same with it? ----
+HIDDEN = "lea 9f(%rip), %r8; jmp 1f; 9: .byte {}; 1: {}"
+rule("pie hid_rexb", COMPUTED.format(HIDDEN.format("0x41", "push %rdx; ret")))
+rule("exec hid_move_cut", COMPUTED.format(HIDDEN.format("0x48", "mov %edx, %eax; jmp *%rax")))
+rule("pie hid_jmp_rexb", COMPUTED.format(HIDDEN.format("0x41", "jmp *%rdx")))
+rule("pie hid_pop_rexb",
+     COMPUTED.format("mov %rsi, %rax; push %rdx;" + HIDDEN.format("0x41", "pop %rax; jmp *%rax")))
+rule("pie hid_load_rexx",
+     COMPUTED.format("mov %rsi, -16(%rsp); mov %rdx, -8(%rsp);" +
+     HIDDEN.format("0x48", ".byte 0x8b, 0x44, 0x24, 0xf0; jmp *%rax")))
+rule("pie hid_seg",
+     COMPUTED.format("mov %rsi, -16(%rsp); mov %rdx, -16(%rsp);" +
+     HIDDEN.format("0x64", "mov -16(%rsp), %rax; jmp *%rax")))
+rule("pie hid_addr",
+     COMPUTED.format("mov %rsi, -16(%rsp);" +
+     HIDDEN.format("0x67", "mov %rdx, -16(%rsp); mov -16(%rsp), %rax; jmp *%rax")))
+rule("pie hid_seg_store",
+     COMPUTED.format("mov %rsi, -16(%rsp);" +
+     HIDDEN.format("0x64", "mov %rdx, -16(%rsp); mov -16(%rsp), %rax; jmp *%rax")))
+rule("pie hid_seg_ret", COMPUTED.format(HIDDEN.format("0x64", "mov %rdx, (%rsp); ret")))
+rule("pie hid_rep",
+     COMPUTED.format("mov %rsi, -16(%rsp); lea -16(%rsp), %rdi; mov %rdx, %rax; xor %ecx, %ecx;" +
+     HIDDEN.format("0xf3", "stosq; mov -16(%rsp), %rax; jmp *%rax")))
+rule("pie hid_nop",
+     COMPUTED.format(HIDDEN.format("0x0f, 0x1f, 0x80", "push %rdx; nop; nop; nop; ret")))
+rule("pie hid_nop2", COMPUTED.format(HIDDEN.format("0x0f, 0x1f, 0x44, 0x24", "push %rdx; ret")))
+rule("pie hid_nop3", COMPUTED.format(HIDDEN.format("0x0f, 0x1f", "rex.W push %rdx; nop; ret")))
