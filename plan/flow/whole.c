@@ -364,22 +364,24 @@ static void join_at(struct whole *w, size_t step, const struct state *s)
 		whole_join(w, &w->states[w->at[step]], s);
 }
 
-/* Control arrives otherwise: at what an exception leads to, say. Where a jump of the body's leads,
- * too, that one says where the stack is, unless control never comes to it. */
+/* Control arrives otherwise: at what an exception leads to, or at a label. Registers hold what the
+ * body's own jumps leave there. Where the stack is the file tells; else the way does that comes to
+ * it within the body, unless control never comes by that one; last those jumps do. */
 static void arrive(struct whole *w, size_t step)
 {
 	struct state s = w->anywhere, *at = &w->states[w->at[step]];
+	bool waits = w->flow->led[step] > 1 ||
+		(!w->body->unowned && w->flow->nleavers);
 
-	if (!at->reached && w->flow->led[step] > 1 && !w->late) {
+	if (!at->reached && waits && !w->late) {
 		w->waits = true;
 		return;
 	}
-	s.guessed = true;
-	/* Two guesses are one that is lost: that would cost coverage, and say no more. */
-	if (at->reached)
-		s.stack = at->stack;
-	else
-		whole_begin_stack(w, step, &s.stack);
+	bool told = whole_tell_stack(w, step, &s.stack);
+
+	if (at->reached && (told || !at->guessed || !w->left))
+		s.stack.at[w->sp] = at->stack.at[w->sp];
+	s.guessed = !at->reached || at->guessed;
 	whole_join(w, at, &s);
 }
 
@@ -446,6 +448,24 @@ bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s)
 	return e.memory ? whole_loads_computed(w, &e, s) : is_top_computed(w, step, s);
 }
 
+/* Where a jump by an address leaves the stack it is where that leads. What has no frame any more
+ * leaves the function, unless no other jump has one. Code of no function has many functions' jumps:
+ * those do not tell of each other. */
+static void leave_stack(struct whole *w, const struct stack *s)
+{
+	struct stack *a = &w->anywhere.stack;
+
+	bool framed = a->at[w->sp], frames = s->at[w->sp];
+
+	if (w->body->unowned)
+		return;
+	if (!w->left || (frames && !framed))
+		*a = *s;
+	else if (frames == framed)
+		stack_join(w->flow->arch, a, s);
+	w->left = true;
+}
+
 /* What its registers hold here they hold wherever it leads. */
 static void leave_anywhere(struct whole *w, const struct state *s)
 {
@@ -455,8 +475,10 @@ static void leave_anywhere(struct whole *w, const struct state *s)
 	a->put |= s->put;
 	a->pushed |= s->pushed;
 	a->vectors |= s->vectors;
+	leave_stack(w, &s->stack);
 	w->changed |= a->computed != old.computed || a->put != old.put ||
-		a->pushed != old.pushed || a->vectors != old.vectors;
+		a->pushed != old.pushed || a->vectors != old.vectors ||
+		memcmp(&a->stack, &old.stack, sizeof(old.stack));
 }
 
 /* Does control leave by an address there, or return by a jump? A word of which nothing is asked

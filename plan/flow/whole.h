@@ -46,6 +46,7 @@ struct whole {
 	uint64_t *fixed;	/* bit n: control may arrive there otherwise */
 	struct state anywhere;	/* where control arrives otherwise: as the body's own jumps
 				 * leave it */
+	bool left;		/* they do, and say where the stack is */
 	int64_t slots[SLOTS];	/* from where the stack pointer is at the entry */
 	size_t nslots;
 	bool vectors;		/* they matter */
@@ -80,7 +81,9 @@ bits whole_put_over(const struct whole *w, int64_t end, bool computed, struct st
 uint16_t whole_rounds(const struct whole *, uint32_t rounds, const struct state *, int32_t *most);
 
 /* whole_told.c */
-/* Where the stack is as the file tells; else as where a function begins. */
+/* Where the stack is as the file tells; false: it does not. */
+bool whole_tell_stack(const struct whole *w, size_t step, struct stack *ret);
+/* The same, or else as where a function begins. */
 void whole_begin_stack(const struct whole *w, size_t step, struct stack *ret);
 void whole_find_stack(const struct whole *w, size_t step, struct stack *s);
 void whole_note_lost(struct whole *w, size_t step);

@@ -59,6 +59,7 @@ static int whole_make(struct flow *f, struct whole **ret)
 		w->slots[w->nslots++] = f->wanted[i];
 	w->anywhere.reached = true;
 	w->anywhere.high = STACK_NOT;
+	stack_begin(f->arch, &w->anywhere.stack);
 	*ret = w;
 	if (make_states(w))
 		return fail(ENOMEM, "plan %s", f->body->func->name);

@@ -4,18 +4,24 @@
 
 #include "plan/flow/whole.h"
 
-void whole_begin_stack(const struct whole *w, size_t step, struct stack *ret)
+bool whole_tell_stack(const struct whole *w, size_t step, struct stack *ret)
 {
-	int64_t cfa = WORD;
+	int64_t cfa;
 	int err = symbols_cfa_offset(w->body->impl->symbols, w->body->steps[step].insn.pc, &cfa);
 
-	stack_begin(w->flow->arch, ret);
 	if (!err)
 		ret->at[w->sp] = (int32_t)(WORD - cfa);
 	if (err == -ENOTSUP) {		/* a frame's register is in use */
 		ret->at[w->sp] = STACK_ANEW;
 		ret->at[w->fp] = -WORD;
 	}
+	return !err || err == -ENOTSUP;
+}
+
+void whole_begin_stack(const struct whole *w, size_t step, struct stack *ret)
+{
+	stack_begin(w->flow->arch, ret);
+	(void)whole_tell_stack(w, step, ret);
 }
 
 /* Behind a loop in which a large frame is made page by page the file tells how large it is. */

@@ -18,6 +18,7 @@ import rules_read  # noqa: F401  it adds to those here
 import rules_back  # noqa: F401  and so do these
 import rules_data  # noqa: F401
 import rules_frame  # noqa: F401
+import rules_goto  # noqa: F401
 import rules_joined  # noqa: F401
 import rules_left  # noqa: F401
 import rules_lost  # noqa: F401

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""rules_goto: words of the frame at labels that only an address leads to (rules.py). As `goto *` is
+compiled, with and without unwind tables: arrive and leave_anywhere in whole.c."""
+from rule import rule
+
+# The address of a place of F in rdx, computed. An address leads to .L1 and .L2.
+GOTO = """
+.p2align 4
+.globl G
+.type G, @function
+G: ARRIVE G, 1
+{tables}
+lea table(%rip), %rcx
+mov (%rcx,%rdi,8), %rdx
+sub $4096, %rdx
+{lines}
+{end}
+.size G, . - G
+KEPT G
+FUNC none
+ret
+END none
+.data
+.balign 16
+table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+.section .data.rel.ro, "aw"
+.balign 8
+labels: .quad .L1, .L2, .L1, .L2
+.text
+"""
+
+
+def by_label(name, lines):
+    """Without unwind tables."""
+    rule("pie " + name, GOTO.format(tables="", end="", lines=lines))
+
+
+def by_label_told(name, lines):
+    """With them."""
+    rule("pie " + name, GOTO.format(tables=".cfi_startproc", end=".cfi_endproc", lines=lines))
+
+
+TABLE = """lea labels(%rip), %r8
+and $3, %edi
+jmp *(%r8,%rdi,8)
+"""
+by_label("goto_frame", "sub $24, %rsp; mov %rdx, 8(%rsp)\n" + TABLE + """
+.L1: mov 8(%rsp), %rax
+add $24, %rsp
+jmp *%rax
+.L2: add $24, %rsp
+ret""")
+by_label("goto_return", "push %rdx\n" + TABLE + """
+.L1: ret
+.L2: pop %rax
+ret""")
+by_label("goto_pop", "push %rdx\n" + TABLE + """
+.L1: pop %rax
+jmp *%rax
+.L2: pop %rax
+ret""")
+# One that is named, not found in a table.
+by_label("goto_one", """sub $24, %rsp
+mov %rdx, 8(%rsp)
+lea .L1(%rip), %r8
+jmp *%r8
+.L2: ud2
+.L1: mov 8(%rsp), %rax
+add $24, %rsp
+jmp *%rax""")
+# By the frame's register, as without optimization.
+by_label("goto_by_frame", "push %rbp; mov %rsp, %rbp; sub $32, %rsp; mov %rdx, -8(%rbp)\n" +
+         TABLE + """
+.L1: mov -8(%rbp), %rax
+leave
+jmp *%rax
+.L2: leave
+ret""")
+# What two jumps leave otherwise is not known.
+by_label("goto_two", """sub $24, %rsp
+mov %rdx, 8(%rsp)
+test %edi, %edi
+je 1f
+""" + TABLE + """
+1: add $24, %rsp
+lea labels(%rip), %r8
+jmp *8(%r8)
+.L1: mov 8(%rsp), %rax
+add $24, %rsp
+jmp *%rax
+.L2: ret""")
+# From one label to the next.
+by_label("goto_next", "sub $24, %rsp\n" + TABLE + """
+.L1: mov 8(%rsp), %rax
+add $24, %rsp
+jmp *%rax
+.L2: mov %rdx, 8(%rsp)
+lea labels(%rip), %r8
+jmp *(%r8)""")
+# A register has an address of the frame, and what it stores another one loads.
+KEEPS = """push %rbx
+{0}
+sub $32, %rsp
+{1}
+lea 8(%rsp), %rbx
+""" + TABLE + """
+.L1: mov %rdx, (%rbx)
+mov 8(%rsp), %rax
+add $32, %rsp
+{2}
+pop %rbx
+{3}
+jmp *%rax
+{4}
+.L2: add $32, %rsp
+{2}
+pop %rbx
+{3}
+ret"""
+by_label("goto_kept", KEEPS.format(*5 * [""]))
+by_label_told("goto_kept_told", KEEPS.format(
+    ".cfi_adjust_cfa_offset 8", ".cfi_adjust_cfa_offset 32", ".cfi_adjust_cfa_offset -32",
+    ".cfi_adjust_cfa_offset -8", ".cfi_adjust_cfa_offset 40"))
