@@ -6,7 +6,8 @@
 enum {
 	PUT_MOST = 4 * 8,	/* bytes that are left on the stack to be returned by */
 	BUDGET = 1 << 15,	/* steps in one search for where a jump leads, */
-	BUDGET_CALL = 1 << 11,	/* and a call, which whole.c knows, or code of no function */
+	BUDGET_CALL = 1 << 11,	/* and a call, which whole.c knows, or code of no function, */
+	BUDGET_HURRIED = 1 << 7,/* or such code where that binds nothing more */
 	OWN_NEAR = 8,		/* steps in which an entry of a table is loaded and added */
 	ROUND = 1 << 16,	/* what many numbers are multiples of */
 	REACHED_NEAR = 16,	/* steps around a loop's, in which memory is reached by it */
@@ -146,6 +147,8 @@ static size_t budget_of(const struct flow *f, const struct insn *in)
 {
 	bool call = in->kind == INSN_CALL_INDIRECT && !f->patient;
 
+	if (f->hurried)
+		return BUDGET_HURRIED;
 	return call || f->body->unowned ? BUDGET_CALL : BUDGET;
 }
 
