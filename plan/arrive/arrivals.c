@@ -256,7 +256,7 @@ static bool stores_code(const struct plan_impl *p, const struct effect *e)
 }
 
 /* The registers that may ever hold an address which the code names. *code: one of code is, as
- * registers or memory get it. */
+ * registers or memory get it, and something may be made of it. */
 static uint32_t named_registers(struct flow *f, bool *code)
 {
 	const struct body *b = f->body;
@@ -279,7 +279,8 @@ static uint32_t named_registers(struct flow *f, bool *code)
 			taken |= 1u << e->reg;
 		if (is_naming(f, i, e)) {
 			regs |= 1u << e->reg;
-			*code = *code || e->op == EFFECT_POP || arrivals_is_code(p, number);
+			*code = *code || e->op == EFFECT_POP ||
+				(arrivals_is_code(p, number) && !flow_passes_on(f, i, e->reg));
 		}
 		*code = *code || stores_code(p, e);
 		note_copies(e, copies);

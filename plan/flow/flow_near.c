@@ -7,7 +7,8 @@
 
 enum {
 	BOUND_NEAR = 12,	/* steps in which an index may be bounded, */
-	STACK_NEAR = 64,	/* or a register set that may have an address of the stack */
+	STACK_NEAR = 64,	/* or a register set that may have an address of the stack, */
+	PASSED_NEAR = 24,	/* or what it is set to passed to a call */
 };
 
 /* What an index is at most, if that is told shortly before, and nowhere else. */
@@ -134,4 +135,29 @@ bool values_are_whole(const struct values *s)
 		if (s->v[i].kind != VALUE_WORD && s->v[i].kind != VALUE_NUMBER)
 			return false;
 	return true;
+}
+
+bool flow_passes_on(struct flow *f, size_t step, int reg)
+{
+	const struct step *steps = f->body->steps;
+	const size_t end = MIN(step + PASSED_NEAR, f->body->nsteps);
+	struct vectors v = { .to = -1 };
+
+	while (++step < end && !f->led[step] && steps[step].piece == steps[step - 1].piece) {
+		const struct effect *e = effect_at(f, step);
+		uint8_t kind = steps[step].insn.kind;
+
+		if (kind == INSN_CALL || kind == INSN_CALL_INDIRECT)
+			return !(f->arch->kept >> reg & 1) &&
+				flow_led_to(f, step) == f->body->nsteps;
+		if (kind != INSN_PLAIN || steps[step].ends || e->others || e->computes ||
+		    e->op == EFFECT_SWAP || e->reg == reg || e->base == reg || e->index == reg ||
+		    e->source == reg || e->copied == reg)
+			return false;
+		if (e->reg < 0)
+			flow_vectors(f, step, &v);
+		if (v.to >= 0 && v.from == reg)
+			return false;
+	}
+	return false;
 }

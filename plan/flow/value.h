@@ -196,6 +196,9 @@ uint32_t named_next(struct named *, size_t step);
 /* Does register `reg` hold an address there that the code names, or one computed from that?
  * What it may be in *ret. */
 bool flow_named(struct flow *, size_t step, int reg, struct values *ret);
+/* flow_near.c. Is what a step puts into a register used by nothing before a call, from which the
+ * register does not come back? Most addresses of code are passed so. */
+bool flow_passes_on(struct flow *, size_t step, int reg);
 /* call 1f; 1: pop %r: does it take its own address so? */
 bool flow_is_own_address(const struct flow *, size_t step);
 /* The effect of a step: the flow's. */
