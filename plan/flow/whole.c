@@ -505,6 +505,27 @@ static size_t next_news(const struct whole *w, size_t place)
 	return w->body->nsteps;
 }
 
+/* What is known where a state is kept, if `s` falls in. Where no ways meet it is kept only to be found
+ * near by. */
+static void enter_place(struct whole *w, size_t step, size_t place, struct state *s)
+{
+	struct state *at = &w->states[place];
+	bool meets = !step || w->flow->led[step];
+
+	if (s->reached && !meets) {
+		s->step = at->step;
+		*at = *s;
+	} else {
+		if (s->reached && !whole_never_comes_back(w, step, s))
+			whole_join(w, at, s);
+		if (bit_get(w->fixed, place))
+			arrive(w, step);
+		*s = *at;
+		s->reached = bit_get(w->news, place);
+	}
+	bit_clear(w->news, place);
+}
+
 /* What comes behind a place where ways meet is gone through again only if something has changed
  * there: else it would say the same again. */
 static void go_through(struct whole *w)
@@ -518,15 +539,8 @@ static void go_through(struct whole *w)
 		if (i && (b->steps[i - 1].piece != b->steps[i].piece || b->steps[i - 1].ends))
 			s.reached = false;
 		if (w->at[i]) {
-			struct state *at = &w->states[place = w->at[i]];
-
-			if (s.reached && !whole_never_comes_back(w, i, &s))
-				whole_join(w, at, &s);
-			if (bit_get(w->fixed, place))
-				arrive(w, i);
-			s = *at;
-			s.reached = bit_get(w->news, place);
-			bit_clear(w->news, place);
+			place = w->at[i];
+			enter_place(w, i, place, &s);
 		}
 		if (!s.reached) {
 			i = next_news(w, place) - 1;

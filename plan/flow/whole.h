@@ -9,6 +9,7 @@
 enum {
 	SLOTS = 128 - REGISTERS,/* what is left of `bits` */
 	ROUNDS = 64,
+	STATE_NEAR = 128,	/* steps between states, at most */
 	WORD = 8,
 	VECTORS = 32,		/* registers, */
 	VECTOR_WORDS = 4,	/* and words of each; the last is what is above, too */
@@ -38,7 +39,7 @@ struct whole {
 	const struct body *body;
 	struct flow *flow;
 	int sp, fp;		/* registers: arch->stack, arch->frame */
-	uint32_t *at;		/* by step: its state before it; 0: no ways meet there */
+	uint32_t *at;		/* by step: its state before it; 0: none is kept there */
 	struct state *states;	/* the first is never reached */
 	size_t nstates;
 	uint64_t *news;		/* bit n: state n has changed since all behind it was gone

@@ -8,7 +8,7 @@ static bool whole_begins_anew(const struct whole *w, size_t step)
 {
 	const struct step *s = &w->body->steps[step];
 
-	return !step || w->flow->led[step] || s[-1].piece != s->piece || s[-1].ends;
+	return w->at[step] || s[-1].piece != s->piece || s[-1].ends;
 }
 
 /* What is known before a step. */

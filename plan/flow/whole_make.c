@@ -19,15 +19,19 @@ static bool has_vectors(struct flow *f)
 	return false;
 }
 
-/* Room for a state of each place where ways meet. */
+/* Room for a state of each place where ways meet, and here and there between, so that what is known
+ * of a step is found near by. */
 static int make_states(struct whole *w)
 {
 	const size_t n = w->body->nsteps;
+	size_t last = 0;
 
 	w->at = calloc(n + 1, sizeof(*w->at));
 	for (size_t i = 0; i < n && w->at; i++)
-		if (!i || w->flow->led[i])
+		if (!i || w->flow->led[i] || i - last == STATE_NEAR) {
 			w->at[i] = (uint32_t)++w->nstates;
+			last = i;
+		}
 	const size_t words = w->nstates / 64 + 1;
 
 	w->states = calloc(w->nstates + 1, sizeof(*w->states));
@@ -39,7 +43,7 @@ static int make_states(struct whole *w)
 		if (!w->at[i])
 			continue;
 		w->states[w->at[i]].step = (uint32_t)i;
-		if (i && ground_comes_to(w->body->impl, &w->body->steps[i].insn))
+		if (i && w->flow->led[i] && ground_comes_to(w->body->impl, &w->body->steps[i].insn))
 			bit_set(w->fixed, w->at[i]);
 	}
 	return 0;
