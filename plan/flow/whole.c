@@ -505,8 +505,8 @@ static size_t next_news(const struct whole *w, size_t place)
 	return w->body->nsteps;
 }
 
-/* What is known where a state is kept, if `s` falls in. Where no ways meet it is kept only to be found
- * near by. */
+/* What is known where a state is kept, if `s` falls in. Where no ways meet it is kept only to be
+ * found near by. */
 static void enter_place(struct whole *w, size_t step, size_t place, struct state *s)
 {
 	struct state *at = &w->states[place];
