@@ -377,11 +377,15 @@ static void arrive(struct whole *w, size_t step)
 		w->waits = true;
 		return;
 	}
+	int32_t left = s.stack.at[w->sp];
 	bool told = whole_tell_stack(w, step, &s.stack);
 
-	if (at->reached && (told || !at->guessed || !w->left))
-		s.stack.at[w->sp] = at->stack.at[w->sp];
 	s.guessed = !at->reached || at->guessed;
+	/* Of a register of which two ways tell otherwise nothing would be known. */
+	if (at->reached)
+		s.stack = at->stack;
+	if (at->reached && at->guessed && !told && w->left)
+		s.stack.at[w->sp] = left;
 	whole_join(w, at, &s);
 }
 

@@ -121,3 +121,11 @@ by_label("goto_kept", KEEPS.format(*5 * [""]))
 by_label_told("goto_kept_told", KEEPS.format(
     ".cfi_adjust_cfa_offset 8", ".cfi_adjust_cfa_offset 32", ".cfi_adjust_cfa_offset -32",
     ".cfi_adjust_cfa_offset -8", ".cfi_adjust_cfa_offset 40"))
+# Where control falls in, too, a register still has the address that it has there.
+by_label("goto_falls_in", """push %rbp
+mov %rsp, %rbp
+push %rdx
+.L1:
+.L2: mov -8(%rbp), %rdx
+leave
+jmp *%rdx""")
