@@ -353,6 +353,9 @@ struct arch {
 	/* Of what is not of the stack: does it load from there, and where? Not NULL where `effect`
 	 * is not. */
 	bool (*loads)(const uint8_t *p, const struct insn *in, struct only_stores *ret);
+	/* May it put all that a general register holds into another one, or a sum with it? By a
+	 * look at its bytes: of most not. Not NULL where `effect` is not. */
+	bool (*copies)(const uint8_t *p, const struct insn *in);
 	/* Which two registers are equal (bit n: register n) where this branch is not taken, which
 	 * follows a comparison at `p`? 0: none. Not NULL where `effect` is not. */
 	uint16_t (*equals)(const uint8_t *p, const struct insn *compare, const struct insn *branch);

@@ -523,6 +523,7 @@ const struct arch arch_x86_64 = {
 	.effect_of = x86_effect_of,
 	.is_of_stack = x86_is_of_stack,
 	.loads = x86_loads,
+	.copies = x86_copies,
 	.only_stores = x86_only_stores,
 	.equals = x86_equals,
 	.vectors = x86_vectors,

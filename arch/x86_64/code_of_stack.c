@@ -51,7 +51,8 @@ static const uint8_t of_stack[256] = {
 	[0xf6 ... 0xf7] = STACK_MODRM, [0xfe] = STACK_MODRM, [0xff] = STACK_FF,
 	[0x0f] = STACK_LONGER, [0xc4 ... 0xc5] = STACK_LONGER, [0x62] = STACK_LONGER,
 	[0x8f] = STACK_LONGER,
-	[0x2e] = STACK_BEFORE, [0x3e] = STACK_BEFORE, [0x64 ... 0x66] = STACK_BEFORE,
+	[0x26] = STACK_BEFORE, [0x2e] = STACK_BEFORE, [0x36] = STACK_BEFORE, [0x3e] = STACK_BEFORE,
+	[0x64 ... 0x67] = STACK_BEFORE,
 	[0xf0] = STACK_BEFORE, [0xf2 ... 0xf3] = STACK_BEFORE,
 };
 
@@ -199,4 +200,29 @@ bool x86_loads(const uint8_t *p, const struct insn *in, struct only_stores *ret)
 		return false;
 	ret->base = (int8_t)simple_operand(p + at + 1, n - at - 1, rex, &ret->number);
 	return ret->base >= 0;
+}
+
+static bool is_rex(uint8_t byte)
+{
+	return (byte & 0xf0) == 0x40;
+}
+
+/* lea, and what moves, adds or exchanges two registers of eight bytes. Of REX prefixes the last
+ * counts. */
+bool x86_copies(const uint8_t *p, const struct insn *in)
+{
+	size_t n = in->size, at = 0;
+
+	while (at + 1 < n && (of_stack[p[at]] == STACK_BEFORE ||
+			      (is_rex(p[at]) && (is_rex(p[at + 1]) ||
+						 of_stack[p[at + 1]] == STACK_BEFORE))))
+		at++;
+	if ((p[at] & 0xf8) != 0x48 || at + 1 >= n)	/* no REX.W */
+		return false;
+	uint8_t op = p[++at], modrm = at + 1 < n ? p[at + 1] : 0;
+
+	if (op == 0x0f)			/* cmov, xadd */
+		return (modrm & 0xf0) == 0x40 || modrm == 0xc1;
+	return op == 0x8d || (op & 0xf8) == 0x90 ||
+		(modrm >= 0xc0 && ((op & 0xfc) == 0x00 || (op & 0xfc) == 0x88 || op == 0x87));
 }

@@ -198,19 +198,6 @@ static bool is_naming(const struct flow *f, size_t step, const struct effect *e)
 					  (e->named && arrivals_is_outside(p, (raddr_t)e->number)));
 }
 
-/* All that these come to by way of copies. */
-static uint32_t with_copies(uint32_t regs, const uint32_t *copies)
-{
-	uint32_t before;
-
-	do {
-		before = regs;
-		for (int i = 0; i < ARCH_REGISTERS_MAX; i++)
-			regs |= regs >> i & 1 ? copies[i] : 0;
-	} while (regs != before);
-	return regs;
-}
-
 /* Is an address of code written to the frame, as a number? */
 static bool is_kept(const struct flow *f, const struct effect *e)
 {
@@ -230,20 +217,6 @@ static bool takes_kept(const struct flow *f, const struct effect *e)
 {
 	return e->op == EFFECT_POP || (e->op == EFFECT_LOAD && e->width == 8 && e->index < 0 &&
 				       arch_is_stack(f->body->impl->arch, e->base));
-}
-
-/* Which registers a copy or a sum is made of. */
-static void note_copies(const struct effect *e, uint32_t *copies)
-{
-	bool copies_it = e->op == EFFECT_MOVE || e->op == EFFECT_MAY_MOVE ||
-		e->op == EFFECT_CUT || e->op == EFFECT_SUM || e->op == EFFECT_SWAP;
-
-	if (copies_it && e->base >= 0)
-		copies[e->base] |= 1u << e->reg;
-	if (copies_it && e->index >= 0)
-		copies[e->index] |= 1u << e->reg;
-	if (e->op == EFFECT_SWAP)
-		copies[e->reg] |= 1u << e->base;
 }
 
 /* Is the address of code among what memory gets? */
@@ -283,9 +256,9 @@ static uint32_t named_registers(struct flow *f, bool *code)
 				(arrivals_is_code(p, number) && !flow_passes_on(f, i, e->reg));
 		}
 		*code = *code || stores_code(p, e);
-		note_copies(e, copies);
+		effect_note_copies(e, copies);
 	}
-	return with_copies(regs | (kept ? taken : 0), copies);
+	return effect_copied(regs | (kept ? taken : 0), copies);
 }
 
 /* Is one of them computed from what code names, and judged as that? */

@@ -149,11 +149,8 @@ static bool may_put(const struct sweep *s, const struct insn *in)
 	return e.pushes || keeps || (e.stores && e.memory && arch_is_stack(arch, e.base));
 }
 
-/*
- * Code that no function has, and that puts a word on the stack: it may return by that, or what it
- * jumps to does. Where such code begins and ends is not known: so all that stands there is read
- * for that.
- */
+/* Code that no function has, and that puts a word on the stack: it may return by that, or what it
+ * jumps to does. Where such code begins and ends is not known: so all that stands there is read. */
 static bool puts_first(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
 	if (in->kind != INSN_PLAIN || s->puts || is_in_func(s, in->pc) || !s->impl->arch->effect)
@@ -173,8 +170,7 @@ static bool is_by_frame(const struct sweep *s, const struct insn *in)
 	const struct arch *arch = s->impl->arch;
 	struct effect e;
 
-	if ((in->kind != INSN_JUMP_INDIRECT && in->kind != INSN_CALL_INDIRECT) ||
-	    in->flags & INSN_SLOT || !arch->effect)
+	if (!framed_by_memory(in) || !arch->effect)
 		return false;
 	effect_of(s, in, &e);
 	return arch_is_stack(arch, e.base) ||
@@ -329,6 +325,8 @@ int sweep_note(struct sweep *s, const uint8_t *p, const struct insn *in)
 		arrivals_suspect(s->impl, s->func, SUSPECT_BACK);
 	if (s->way_back.takes)
 		arrivals_suspect(s->impl, s->func, SUSPECT_TAKES);
+	if (framed_pass(&s->framed, s->impl->arch, in, p, s->ground->text->range.end - in->pc))
+		arrivals_suspect(s->impl, s->func, SUSPECT_GOAL);
 	return is_dull(s, in) ? 0 : note_leading(s, p, in);
 }
 
@@ -497,6 +495,7 @@ static void sweep_enter(struct sweep *s, const struct func *f)
 	s->names = s->entries = s->puts = false;
 	if (s->impl->arch->effect)	/* else nothing is passed to it */
 		back_enter(&s->way_back, s->impl, f);
+	s->framed = (struct framed){ .bases = 0 };
 }
 
 /* What one thread sweeps in one go: functions of a text, and what stands behind them. */

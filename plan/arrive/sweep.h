@@ -5,6 +5,7 @@
 
 #include "plan/arrivals.h"
 #include "plan/arrive/back.h"
+#include "plan/arrive/framed.h"
 #include "plan/text/ground.h"
 
 /* The function under the sweep, and where it is. */
@@ -20,6 +21,7 @@ struct sweep {
 	raddr_t pc;			/* all that is to be read before this was */
 	raddr_t dead;			/* control did not come to here, and what pads
 					 * from here to there is dead; 0: it did */
+	struct framed framed;		/* of the function, */
 	struct back way_back;		/* of the function, in a linear reading */
 	raddr_t back;			/* where the last call comes back to, if it does;
 					 * 0: something else came behind it */

@@ -229,6 +229,31 @@ bool effect_lowers(const struct effect *e, int stack, int64_t *ret)
 	return e->reg != stack || e->op == EFFECT_SUM;
 }
 
+void effect_note_copies(const struct effect *e, uint32_t *copies)
+{
+	bool copies_it = e->op == EFFECT_MOVE || e->op == EFFECT_MAY_MOVE ||
+		e->op == EFFECT_CUT || e->op == EFFECT_SUM || e->op == EFFECT_SWAP;
+
+	if (copies_it && e->base >= 0)
+		copies[e->base] |= 1u << e->reg;
+	if (copies_it && e->index >= 0)
+		copies[e->index] |= 1u << e->reg;
+	if (e->op == EFFECT_SWAP)
+		copies[e->reg] |= 1u << e->base;
+}
+
+uint32_t effect_copied(uint32_t regs, const uint32_t *copies)
+{
+	uint32_t before;
+
+	do {
+		before = regs;
+		for (int i = 0; i < ARCH_REGISTERS_MAX; i++)
+			regs |= regs >> i & 1 ? copies[i] : 0;
+	} while (regs != before);
+	return regs;
+}
+
 bool flow_is_own_address(const struct flow *f, size_t step)
 {
 	const struct step *s = &f->body->steps[step];

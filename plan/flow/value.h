@@ -212,6 +212,11 @@ static inline const struct effect *effect_at(const struct flow *f, size_t step)
 /* How much lower is the stack pointer behind this? False: it is not known. */
 bool effect_lowers(const struct effect *, int stack, int64_t *ret);
 
+/* What a move or a sum puts into other registers, a bit each, by the one that it is of; and all
+ * that these come to so. */
+void effect_note_copies(const struct effect *, uint32_t *copies);
+uint32_t effect_copied(uint32_t regs, const uint32_t *copies);
+
 /* whole_make.c: what is known of all places of the body; NULL: nothing, or there is no memory. */
 struct whole *flow_known(struct flow *);
 /* Is what control goes by at this step certainly a whole word? */

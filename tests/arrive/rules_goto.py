@@ -129,3 +129,29 @@ push %rdx
 .L2: mov -8(%rbp), %rdx
 leave
 jmp *%rdx""")
+# A register has an address of the frame, and the word of that is gone by where it is:
+# is_by_frame and sweep_note in sweep.c.
+rule("pie by_copied", GOTO.format(tables="", end="", lines="""sub $24, %rsp
+.L1:
+.L2: mov %rdx, 8(%rsp)
+lea 16(%rsp), %r12
+jmp *-8(%r12)"""))
+rule("pie by_copied_call", GOTO.format(tables=".cfi_startproc", end=".cfi_endproc", lines="""sub $24, %rsp
+.cfi_adjust_cfa_offset 24
+mov %rdx, 8(%rsp)
+lea 16(%rsp), %r12
+call *-8(%r12)
+add $24, %rsp
+.L1:
+.L2: ret"""))
+# It is given that behind where it is gone by.
+rule("pie by_copied_later", GOTO.format(tables=".cfi_startproc", end=".cfi_endproc", lines="""sub $24, %rsp
+.cfi_adjust_cfa_offset 24
+mov %rdx, 8(%rsp)
+jmp 2f
+1: call *-8(%r12)
+add $24, %rsp
+.L1:
+.L2: ret
+2: lea 16(%rsp), %r12
+jmp 1b"""))

@@ -54,6 +54,18 @@ static inline void judge_only_stores(const struct trial *t)
 		wrong(t, "it stores elsewhere");
 }
 
+/* So is whether a register may get what another one holds. */
+static inline void judge_copies(const struct trial *t)
+{
+	const struct effect *e = &t->e;
+	bool moves = e->op == EFFECT_MOVE || e->op == EFFECT_MAY_MOVE || e->op == EFFECT_SUM;
+	bool of = (e->base >= 0 && e->base != e->reg) || (e->index >= 0 && e->index != e->reg);
+
+	if (((moves && of && !e->cut) || e->op == EFFECT_SWAP) && t->in.kind == INSN_PLAIN &&
+	    !arch_x86_64.copies(t->bytes, &t->in))
+		wrong(t, "a copy is not told");
+}
+
 /* ---- values ---------------------------------------------------------------- */
 
 /* The sum that is claimed. */
@@ -475,6 +487,7 @@ static inline int trial_run(struct trial *t)
 	judge_registers(t);
 	judge_others(t);
 	judge_only_stores(t);
+	judge_copies(t);
 	judge_value(t);
 	judge_vector(t);
 	judge_memory(t);
