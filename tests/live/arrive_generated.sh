@@ -20,6 +20,9 @@ for s in ${ARRIVE_SEEDS:-1 2}; do
 	nice -n 5 python3 "$arrive/static.py" "$check" -n "${ARRIVE_PLANS:-6000}" -s "$s" \
 		--brief >static.out || { tail -n 40 static.out; die "plans of seed $s"; }
 	tail -n 1 static.out
+	nice -n 5 python3 "$arrive/frames.py" "$check" -n "${ARRIVE_FRAMES:-2000}" -s "$s" >frames.out ||
+		{ tail -n 40 frames.out; die "words of frames of seed $s"; }
+	tail -n 1 frames.out
 	nice -n 5 python3 "$arrive/live.py" "$BUILD" -n "${ARRIVE_RUNS:-12}" -s "$s" >live.out ||
 		{ tail -n 40 live.out; die "programs of seed $s"; }
 	tail -n 1 live.out
