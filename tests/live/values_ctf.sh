@@ -157,3 +157,15 @@ entry args = { n_p = 0, p = [ ], n = 6 }
 exit ret = 4
 END
 cmp -s want shown || die "what is not there: $(diff want shown)"
+# Of many packets each ends where its last event does, not where its last word does.
+cat >five.c <<'END'
+static volatile long kept;
+__attribute__((noinline)) int five(int n) { kept += n; return n; }
+int main(void) { for (int i = 0; i < 40000; i++) five(i); }
+END
+gcc -O1 -g -o five five.c
+status 0 "$INJECT" record -q -f five -a -m 16M -o many -- ./five
+rm -r ctf.data
+status 0 "$INJECT" export --to ctf many
+babeltrace2 ctf.data >bt.out 2>bt.err || die "babeltrace2: $(head -n 3 bt.err)"
+[ "$(grep -c ' exit:.* ret = ' bt.out)" = 40000 ] || die "$(grep -c ' exit:' bt.out) of 40000 calls"

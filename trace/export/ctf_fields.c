@@ -291,6 +291,7 @@ bool ctf_fields_make(struct ctf_fields *c, const struct event *e, struct record_
 	}
 	memset(w.out + w.n, 0, ALIGN_UP(w.n, 8) - w.n);
 	ret->n = (uint32_t)(ALIGN_UP(w.n, 8) / 8);
+	ret->spare = (uint32_t)(ALIGN_UP(w.n, 8) - w.n);
 	ret->id = LAYOUT_TYPED + LAYOUT_TYPED_EACH * e->func + kind;
 	return true;
 }

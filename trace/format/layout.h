@@ -77,7 +77,8 @@ struct packet {
 	uint8_t uuid[16];	/* of the trace */
 	uint32_t stream_id;	/* 0 */
 	uint64_t begin, end;	/* ticks of its first and its last event */
-	uint64_t content, size;	/* bits, this head included */
+	uint64_t content, size;	/* bits, this head included; content: less what pads the last
+				 * event to a whole word */
 	uint64_t seq;		/* in the lane, from 0 */
 	uint64_t lost;		/* events dropped in the lane, up to its end */
 	int32_t pid, tid;	/* host's view */

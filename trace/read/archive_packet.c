@@ -39,7 +39,7 @@ static bool is_head(const struct archive *a, const struct packet *p)
 	return p->magic == PACKET_MAGIC &&
 	       !memcmp(p->uuid, a->metadata.about.uuid, sizeof(p->uuid)) &&
 	       p->size <= PACKET_BYTES * 8ull && p->size % 64 == 0 &&
-	       p->content == p->size && p->size > a->head * 8;
+	       p->content <= p->size && p->size - p->content < 64 && p->size > a->head * 8;
 }
 
 static bool is_squeezed(const struct archive *a, const struct squeezed *q)

@@ -184,6 +184,7 @@ static int record_add(struct record *r, struct lane *l, uint64_t w)
 		l->cap = cap;
 	}
 	l->words[l->n++] = w;
+	l->spare = 0;
 	record_take(r, 8);
 	return 0;
 }
@@ -233,6 +234,7 @@ static int add_fields(struct record *r, struct lane *l, const struct event *e, u
 
 	for (size_t i = 0; i < f->n && !err; i++)
 		err = record_add(r, l, f->words[i]);
+	l->spare = f->spare;
 	return err;
 }
 

@@ -21,6 +21,7 @@
 struct record_fields {
 	uint32_t id;		/* LAYOUT_TYPED and so on */
 	uint32_t n;
+	uint32_t spare;		/* bytes of the last word that are none of them */
 	uint64_t words[LAYOUT_TYPED_MASK];
 };
 

@@ -27,6 +27,7 @@ struct lane {
 	struct packet head;	/* of the packet in memory */
 	uint64_t *words;
 	size_t n, cap;
+	uint32_t spare;		/* bytes of the last word that are none of its event */
 };
 
 struct record {

@@ -148,7 +148,9 @@ static void complete_head(const struct record *r, struct lane *l)
 	const struct clock *c = r->options.clock;
 	struct clock_pair now = c ? clock_last(c) : (struct clock_pair){ 0 };
 
-	l->head.content = l->head.size = (sizeof(l->head) + l->n * 8) * 8;
+	l->head.size = (sizeof(l->head) + l->n * 8) * 8;
+	/* Other readers would take what pads the last event for one more. */
+	l->head.content = l->head.size - 8 * l->spare;
 	l->head.end = l->last;
 	l->head.clock_ticks = now.ticks;
 	l->head.clock_ns = now.ns;
