@@ -256,7 +256,7 @@ static void end_pass(struct reader *r)
 		struct lane *l = &r->lanes[i];
 
 		if (r->last && l->claimed && !l->ready)
-			lane_tell_lost(r, l, r->now);
+			lane_tell_lost(r, l, r->leaves ? r->leaves : r->now);
 	}
 	if (r->last && r->over && !r->nheap && !r->err)
 		end_target(r);

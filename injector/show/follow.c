@@ -300,12 +300,11 @@ static void drain_rest(struct follow *f)
 	} while (n);
 }
 
-/* What is told of threads without a processor, up to a moment that is the end of all. */
+/* What is told of threads without a processor, up to the end of all. */
 static void settle(struct follow *f)
 {
 	int err;
 
-	f->ended = reader_now();
 	if (f->mute || (!f->record && !f->frames))
 		return;
 	err = reader_settle(f->reader, f->ended, watch_and_show, f);
@@ -382,6 +381,9 @@ int follow_finish(struct follow *f, struct summary *s)
 {
 	struct reader_stats stats;
 
+	/* The probes are out: a call that is open was seen up to now, however long it takes to
+	 * read what is left. */
+	f->ended = reader_now();
 	if (s->gone)
 		reader_target_gone(f->reader);
 	drain_rest(f);

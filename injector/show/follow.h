@@ -88,7 +88,7 @@ struct follow {
 	int pidfd;
 	uint64_t began, next_drain, next_tick, next_ask;	/* monotonic ns */
 	uint64_t interval;	/* between drains, ns */
-	uint64_t ended;		/* ticks: up to then all is read */
+	uint64_t ended;		/* ticks: when the probes were out */
 	bool hinted, mute;
 	bool orphaned;		/* the others are followed */
 	int err;

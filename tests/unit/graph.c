@@ -170,6 +170,37 @@ static void test_ends(void)
 	       "            [   4123] | } /* net_accept: exit lost */\n");
 }
 
+/* Of what was lost behind the last event of a thread may be the ends of its calls. */
+static void test_lost_ends(void)
+{
+	struct scene s;
+
+	begin(&s, NO_OPTIONS, false, false);
+	feed(&s, 1, EVENT_ENTRY, WAIT, 50);
+	feed(&s, 0, EVENT_ENTRY, ACCEPT, 100);
+	feed(&s, 0, EVENT_ENTRY, READ, 200);
+	feed_lost(&s, 5, 900);
+	finish(&s, "lost ends", HEADER
+	       "            [   4123] | net_accept() {\n"
+	       "# 5 events lost\n"
+	       "            [   4123] |   net_read() {\n"
+	       "            [   4123] |   } /* net_read: exit lost */\n"
+	       "            [   4123] | } /* net_accept: exit lost */\n"
+	       "            [   4124] | net_wait() {\n"
+	       "            [   4124] | } /* net_wait: still open */\n");
+
+	begin(&s, NO_OPTIONS, false, false);
+	feed(&s, 0, EVENT_ENTRY, ACCEPT, 100);
+	feed_lost(&s, 5, 900);
+	feed(&s, 0, EVENT_ENTRY, READ, 1000);
+	feed(&s, 0, EVENT_EXIT, READ, 1100);
+	finish(&s, "lost within", HEADER
+	       "# 5 events lost\n"
+	       "            [   4123] | net_accept() {\n"
+	       "   0.100 us [   4123] |   net_read();\n"
+	       "            [   4123] | } /* net_accept: still open */\n");
+}
+
 static void test_threads_interleave(void)
 {
 	struct scene s;
@@ -389,6 +420,7 @@ int main(void)
 {
 	test_manual();
 	test_ends();
+	test_lost_ends();
 	test_gaps();
 	test_threads_interleave();
 	test_spans();

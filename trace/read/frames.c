@@ -34,10 +34,18 @@ struct stack_frames {
 	struct stack_frames *next;
 	uint32_t thread, stack;
 	uint64_t first;		/* ticks of its first event */
+	uint64_t seen;		/* number of its last */
 	struct frame *v;
 	size_t n, cap;
 	size_t nopened;		/* v[0, nopened) are opened */
 	size_t nearlier;	/* v[0, nearlier) have begun before their record */
+};
+
+/* Of a thread, events of which were lost. */
+struct loss {
+	struct loss *next;
+	uint32_t thread;
+	uint64_t seen;		/* number of the last that says so */
 };
 
 struct frames {
@@ -48,6 +56,8 @@ struct frames {
 	struct stack_frames *buckets[BUCKETS];
 	struct stack_frames *last;	/* the one used last */
 	size_t nstacks;
+	struct loss *losses[BUCKETS];
+	uint64_t seen, lost;	/* events so far; number of the last loss of any thread */
 	struct offcpu off;	/* of the threads */
 	uint64_t start;		/* ticks */
 	uint64_t shown;		/* calls that are, opened or as they end */
@@ -94,6 +104,11 @@ void frames_free(struct frames *f)
 		for (struct stack_frames *s = f->buckets[i], *next; s; s = next) {
 			next = s->next;
 			stack_free(s);
+		}
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct loss *l = f->losses[i], *next; l; l = next) {
+			next = l->next;
+			free(l);
 		}
 	offcpu_clear(&f->off);
 	free(f);
@@ -439,18 +454,51 @@ static int on_stack(struct frames *f, struct stack_frames *s, const struct event
 	return 0;
 }
 
+static struct loss *loss_of(const struct frames *f, uint32_t thread)
+{
+	struct loss *l = f->losses[thread & (BUCKETS - 1)];
+
+	while (l && l->thread != thread)
+		l = l->next;
+	return l;
+}
+
+static int note_loss(struct frames *f, const struct event *e)
+{
+	struct loss **head = &f->losses[e->thread & (BUCKETS - 1)], *l = loss_of(f, e->thread);
+
+	if (!l) {
+		l = calloc(1, sizeof(*l));
+		if (!l)
+			return fail(ENOMEM, "keep what was lost");
+		*l = (struct loss){ .next = *head, .thread = e->thread };
+		*head = l;
+	}
+	l->seen = f->lost = f->seen;
+	f->sink.lost(f->sink.ctx, e);
+	return 0;
+}
+
+/* May what is open there have ended, so that its end was lost? Any thread may end what a fiber has
+ * open. */
+static bool has_lost(const struct frames *f, const struct stack_frames *s)
+{
+	const struct loss *l = loss_of(f, s->thread);
+
+	return s->thread == NO_THREAD ? f->lost > s->seen : l && l->seen > s->seen;
+}
+
 int frames_event(void *ctx, const struct event *e)
 {
 	struct frames *f = ctx;
 	struct stack_frames *s;
 
+	f->seen++;
 	/* What another thread does on a fiber may end a call of this one. */
 	if (!is_wanted(f, e->tid) && (e->thread != NO_THREAD || e->kind == EVENT_LOST))
 		return 0;
-	if (e->kind == EVENT_LOST) {
-		f->sink.lost(f->sink.ctx, e);
-		return 0;
-	}
+	if (e->kind == EVENT_LOST)
+		return note_loss(f, e);
 	if (event_is_switch(e)) {
 		struct offcpu_span span;
 
@@ -459,6 +507,8 @@ int frames_event(void *ctx, const struct event *e)
 		return 0;
 	}
 	s = frames_find(f, e);
+	if (s)
+		s->seen = f->seen;
 	if (s && e->kind == EVENT_STACK_END) {
 		while (s->n)
 			frames_pop_call(f, s, CALL_EXIT_LOST, e->tsc);
@@ -518,7 +568,8 @@ void frames_finish(struct frames *f, uint64_t now)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct stack_frames *s = f->buckets[i]; s; s = s->next)
 			while (s->n)
-				frames_pop_call(f, s, CALL_OPEN, now);
+				frames_pop_call(f, s, has_lost(f, s) ? CALL_EXIT_LOST : CALL_OPEN,
+						now);
 	if (f->sink.off)
 		offcpu_finish(&f->off, now, f->sink.off, f->sink.ctx);
 	if (f->sink.settled)
