@@ -213,3 +213,14 @@ has_line 'got both' trace.err || die "$(cat trace.err)"
 status 2 "$INJECT" hist rec ints:a -d 1
 has_line 'hist of a recording takes' trace.err || die "$(cat trace.err)"
 status 2 "$INJECT" hist -p $$ -f ints:a --since 1
+# Both infinities have a row, and a sign.
+cat >inf.c <<'END'
+#include <math.h>
+static volatile double kept;
+__attribute__((noinline)) void real(double a) { kept += a; }
+int main(void) { real(INFINITY); real(-INFINITY); real(2); }
+END
+gcc -O1 -g -o inf inf.c
+status 0 "$INJECT" hist -q -f real:a -- ./inf
+[ "$(awk '/\*|#####/ { print $1 }' trace.out | grep -c inf)" = 2 ] && grep -q '^ *-inf  *1 ' trace.out ||
+	die "infinities: $(cat trace.out)"

@@ -117,7 +117,9 @@ static void number_text(const struct number *v, char to[LABEL])
 
 static double average(const struct spread *s)
 {
-	return s->real ? s->dsum / (double)s->n : (double)s->sum / (double)s->n;
+	/* Of both infinities it is none, whatever sign that has. */
+	return s->real ? isnan(s->dsum) ? NAN : s->dsum / (double)s->n :
+		(double)s->sum / (double)s->n;
 }
 
 void spread_print_head(const struct spread *s, struct output *out)
@@ -142,7 +144,8 @@ static void bounds(const struct spread *s, int power, struct number *near, struc
 	if (!power)
 		return;
 	if (s->real) {
-		near->d = exponent > 1023 ? INFINITY : ldexp(power < 0 ? -1 : 1, exponent);
+		near->d = exponent > 1023 ? copysign(INFINITY, power) :
+			ldexp(power < 0 ? -1 : 1, exponent);
 		far->d = exponent >= 1023 ? near->d * INFINITY : near->d * 2;
 		return;
 	}
