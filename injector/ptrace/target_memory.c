@@ -11,13 +11,29 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include "injector/proc/procfs.h"
 
 enum {
 	CLAIMS = 3,		/* the holder may let it go between two looks */
 	RANDOM = 16,		/* bytes at AT_RANDOM */
+	EXECUTES = 20,		/* milliseconds in which a process cannot be found, at most */
 };
+
+/* While a thread other than the first executes another program the process cannot be found, for a
+ * moment (de_thread in fs/exec.c of Linux). */
+static int open_memory(const char *path)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < EXECUTES && fd < 0 && (errno == ENOENT || errno == ESRCH); i++) {
+		nanosleep(&moment, NULL);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+	}
+	return fd;
+}
 
 int target_open(pid_t pid, struct target *ret)
 {
@@ -28,7 +44,7 @@ int target_open(pid_t pid, struct target *ret)
 	ret->start_time = procfs_start_time(pid);
 	procfs_dir(pid, dir, sizeof(dir));
 	snprintf(path, sizeof(path), "%s/mem", dir);
-	ret->mem = open(path, O_RDWR | O_CLOEXEC);
+	ret->mem = open_memory(path);
 	if (ret->mem < 0)
 		return fail(errno, "open the memory of %d (%s)", pid, ret->comm);
 	return 0;
