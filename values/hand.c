@@ -344,9 +344,12 @@ static int take_inner(struct hand *h, unsigned int nested, struct type *ret)
 static int take_elements(struct hand *h, uint8_t param, struct type *type, struct contents *c)
 {
 	struct type element;
+	const char *at = h->at;
 	int err = take_char(h, '(') ? take_length(h, param, c) :
 		wrong(h, h->at, "a list has a length and a type: (LENGTH, TYPE)");
 
+	if (!err && c->from == LENGTH_RESULT)
+		return wrong(h, at + 1, "a list is read at the entry, where ret is not known");
 	if (!err && !take_char(h, ','))
 		err = wrong(h, h->at, "a , and a type follow the length");
 	err = err ? err : take_inner(h, 0, &element);
@@ -413,6 +416,13 @@ static struct parameter *add_param(struct hand *h, struct word name, uint8_t *in
 	return s->nparams < PARAMS_MAX ? &s->params[s->nparams++] : NULL;
 }
 
+static bool is_named(const struct hand *h, const struct parameter *p, struct word w)
+{
+	const char *name = signature_name_at(h->s, p->name);
+
+	return !p->hidden && word_is(w, name);
+}
+
 static int take_item(struct hand *h)
 {
 	struct word name = take_word(h), word;
@@ -425,6 +435,9 @@ static int take_item(struct hand *h)
 		return wrong(h, h->at, "a : and a type follow a name");
 	if (word_is(name, "ret") && h->has_result)
 		return wrong(h, name.p, "there is one result");
+	for (size_t i = 0; i < h->s->nparams; i++)
+		if (is_named(h, &h->s->params[i], name))
+			return wrong(h, name.p, "an argument has that name already");
 	struct parameter *p = add_param(h, name, &index);
 
 	if (!p)
@@ -467,13 +480,6 @@ static int take_list(struct hand *h)
 }
 
 /* ---- lengths that are names ---------------------------------------------- */
-
-static bool is_named(const struct hand *h, const struct parameter *p, struct word w)
-{
-	const char *name = signature_name_at(h->s, p->name);
-
-	return !p->hidden && word_is(w, name);
-}
 
 static int resolve(struct hand *h, const struct pending *p)
 {

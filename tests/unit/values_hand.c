@@ -56,6 +56,8 @@ static void errors(void)
 	wrong("f(a:buf(ret))", 8);
 	wrong("f(a:buf(*b/3), b:ptr)", 11);
 	wrong("f(ret:int, ret:int)", 11);
+	wrong("f(a:int, a:ptr)", 9);
+	wrong("f(a:list(ret, i32), ret:int)", 9);
 	wrong("f(arg2:int, arg1:int, arg2:int)", 22);
 	wrong("f(arg40:int)", 2);
 	wrong("f(a:void)", 4);
