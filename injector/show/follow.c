@@ -346,6 +346,9 @@ static void end_record(struct follow *f, const struct summary *s)
 static void print_counts(struct follow *f)
 {
 	counts_take(f->counts);
+	/* There may be a table for each of many. */
+	if (f->options->follow_exec && !f->options->json)
+		output_printf(f->out, "# process %d, %s\n", f->pid, f->exe ? f->exe : "(unknown)");
 	if (f->options->verb == VERB_HIST)
 		hist_print(f->counts, f->out);
 	else if (f->options->verb == VERB_TOP)
