@@ -148,7 +148,7 @@ bool flow_passes_on(struct flow *f, size_t step, int reg)
 		uint8_t kind = steps[step].insn.kind;
 
 		if (kind == INSN_CALL || kind == INSN_CALL_INDIRECT)
-			return !(f->arch->kept >> reg & 1) &&
+			return !(f->arch->kept >> reg & 1) && reg != f->arch->second &&
 				flow_led_to(f, step) == f->body->nsteps;
 		if (kind != INSN_PLAIN || steps[step].ends || e->others || e->computes ||
 		    e->op == EFFECT_SWAP || e->reg == reg || e->base == reg || e->index == reg ||

@@ -370,8 +370,7 @@ static void join_at(struct whole *w, size_t step, const struct state *s)
 static void arrive(struct whole *w, size_t step)
 {
 	struct state s = w->anywhere, *at = &w->states[w->at[step]];
-	bool waits = w->flow->led[step] > 1 ||
-		(!w->body->unowned && w->flow->nleavers);
+	bool waits = w->flow->led[step] > 1 || (!w->body->unowned && w->flow->nleavers);
 
 	if (!at->reached && waits && !w->late) {
 		w->waits = true;
@@ -458,7 +457,6 @@ bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s)
 static void leave_stack(struct whole *w, const struct stack *s)
 {
 	struct stack *a = &w->anywhere.stack;
-
 	bool framed = a->at[w->sp], frames = s->at[w->sp];
 
 	if (w->body->unowned)
