@@ -219,10 +219,11 @@ bool x86_copies(const uint8_t *p, const struct insn *in)
 		at++;
 	if ((p[at] & 0xf8) != 0x48 || at + 1 >= n)	/* no REX.W */
 		return false;
-	uint8_t op = p[++at], modrm = at + 1 < n ? p[at + 1] : 0;
+	/* What follows is a ModRM, or of a longer opcode the rest. */
+	uint8_t op = p[++at], next = at + 1 < n ? p[at + 1] : 0;
 
 	if (op == 0x0f)			/* cmov, xadd */
-		return (modrm & 0xf0) == 0x40 || modrm == 0xc1;
+		return (next & 0xf0) == 0x40 || next == 0xc1;
 	return op == 0x8d || (op & 0xf8) == 0x90 ||
-		(modrm >= 0xc0 && ((op & 0xfc) == 0x00 || (op & 0xfc) == 0x88 || op == 0x87));
+		(next >= 0xc0 && ((op & 0xfc) == 0x00 || (op & 0xfc) == 0x88 || op == 0x87));
 }

@@ -49,15 +49,14 @@ END G
 KEPT G
 """
 
-# The address of a place of F in rdx, computed; rsi has a whole word.
-COMPUTED = """
-FUNC G, 1
+# The address of a place of F in rdx, computed; rsi has a whole word. And where those come from.
+COMPUTES = """
 lea table(%rip), %rcx
 mov (%rcx,%rdi,8), %rdx
 sub $4096, %rdx
 mov table2(%rip), %rsi
-{}
-END G
+"""
+TABLES = """
 KEPT G
 FUNC none
 ret
@@ -67,6 +66,17 @@ END none
 table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
 table2: .quad none, none
 """
+COMPUTED = "FUNC G, 1" + COMPUTES + "{}\nEND G" + TABLES
+
+# The same, of a function that has unwind tables or not (`begin`, `end`).
+BARE_COMPUTED = """
+.p2align 4
+.globl G
+.type G, @function
+G: ARRIVE G, 1
+{begin}""" + COMPUTES + """{lines}
+{end}
+.size G, . - G""" + TABLES
 
 PROGRAMS = {}
 

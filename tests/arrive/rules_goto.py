@@ -1,43 +1,26 @@
 # SPDX-License-Identifier: MIT
 """rules_goto: words of the frame at labels that only an address leads to (rules.py). As `goto *` is
 compiled, with and without unwind tables: arrive and leave_anywhere in whole.c."""
-from rule import rule
+from rule import BARE_COMPUTED, rule
 
-# The address of a place of F in rdx, computed. An address leads to .L1 and .L2.
-GOTO = """
-.p2align 4
-.globl G
-.type G, @function
-G: ARRIVE G, 1
-{tables}
-lea table(%rip), %rcx
-mov (%rcx,%rdi,8), %rdx
-sub $4096, %rdx
-{lines}
-{end}
-.size G, . - G
-KEPT G
-FUNC none
-ret
-END none
-.data
-.balign 16
-table: .quad .LB0 + 4096, .LB1 + 4096, .LB2 + 4096
+# An address leads to .L1 and .L2.
+LABELS = """
 .section .data.rel.ro, "aw"
 .balign 8
 labels: .quad .L1, .L2, .L1, .L2
 .text
 """
+GOTO = BARE_COMPUTED + LABELS
 
 
 def by_label(name, lines):
     """Without unwind tables."""
-    rule("pie " + name, GOTO.format(tables="", end="", lines=lines))
+    rule("pie " + name, GOTO.format(begin="", end="", lines=lines))
 
 
 def by_label_told(name, lines):
     """With them."""
-    rule("pie " + name, GOTO.format(tables=".cfi_startproc", end=".cfi_endproc", lines=lines))
+    rule("pie " + name, GOTO.format(begin=".cfi_startproc", end=".cfi_endproc", lines=lines))
 
 
 TABLE = """lea labels(%rip), %r8
@@ -131,12 +114,12 @@ leave
 jmp *%rdx""")
 # A register has an address of the frame, and the word of that is gone by where it is:
 # is_by_frame and sweep_note in sweep.c.
-rule("pie by_copied", GOTO.format(tables="", end="", lines="""sub $24, %rsp
+rule("pie by_copied", GOTO.format(begin="", end="", lines="""sub $24, %rsp
 .L1:
 .L2: mov %rdx, 8(%rsp)
 lea 16(%rsp), %r12
 jmp *-8(%r12)"""))
-rule("pie by_copied_call", GOTO.format(tables=".cfi_startproc", end=".cfi_endproc", lines="""sub $24, %rsp
+rule("pie by_copied_call", GOTO.format(begin=".cfi_startproc", end=".cfi_endproc", lines="""sub $24, %rsp
 .cfi_adjust_cfa_offset 24
 mov %rdx, 8(%rsp)
 lea 16(%rsp), %r12
@@ -145,7 +128,7 @@ add $24, %rsp
 .L1:
 .L2: ret"""))
 # It is given that behind where it is gone by.
-rule("pie by_copied_later", GOTO.format(tables=".cfi_startproc", end=".cfi_endproc", lines="""sub $24, %rsp
+rule("pie by_copied_later", GOTO.format(begin=".cfi_startproc", end=".cfi_endproc", lines="""sub $24, %rsp
 .cfi_adjust_cfa_offset 24
 mov %rdx, 8(%rsp)
 jmp 2f
