@@ -3,6 +3,7 @@
 #include "injector/show/follow_impl.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -343,12 +344,20 @@ static void end_record(struct follow *f, const struct summary *s)
 		 usual ? "" : " ", usual ? "" : f->directory);
 }
 
+/* Of processes that execute other programs there may be many tables. */
+static void print_process(struct follow *f)
+{
+	char exe[PATH_MAX];
+
+	output_printf(f->out, "# process %d, %s\n", f->pid,
+		      f->exe ? say_clean(f->exe, exe, sizeof(exe)) : "(unknown)");
+}
+
 static void print_counts(struct follow *f)
 {
 	counts_take(f->counts);
-	/* There may be a table for each of many. */
 	if (f->options->follow_exec && !f->options->json)
-		output_printf(f->out, "# process %d, %s\n", f->pid, f->exe ? f->exe : "(unknown)");
+		print_process(f);
 	if (f->options->verb == VERB_HIST)
 		hist_print(f->counts, f->out);
 	else if (f->options->verb == VERB_TOP)

@@ -62,6 +62,7 @@ wait_until 20 programs 2 || die "the second program is not counted: $(cat trace.
 inject_end
 removed
 [ "$(grep -c exec_ counts)" -ge 2 ] || die "not the counts of two programs: $(cat counts)"
+[ "$(grep -c "^# process $VICTIM, /" counts)" -ge 2 ] || die "not which programs: $(cat counts)"
 
 # As fast as it can: whatever a program was doing as the next one came.
 "$INJECT" -p "$VICTIM" -f 'exec_*' -o /dev/null --follow-exec 2>trace.err 9>&- &
