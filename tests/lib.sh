@@ -156,6 +156,9 @@ fewer() { echo $(($1 / ${PATIENCE:-1} > $2 ? $1 / ${PATIENCE:-1} : $2)); }
 
 has_line() { grep -q -- "$1" "$2" 2>/dev/null; }
 
+# executes PID FILE: the process that the shell began is FILE by now, and no more the shell itself.
+executes() { [ "$(readlink "/proc/$1/exe")" = "$(realpath "$2")" ]; }
+
 # --- victims ---
 
 # victim NAME [ARG...]: start it, wait until it is ready. Its PID is VICTIM.

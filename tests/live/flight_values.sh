@@ -101,6 +101,7 @@ cp gone was
 ./gone 9>&- &
 VICTIM=$!
 started "$VICTIM"
+wait_until 20 executes "$VICTIM" gone || die "it does not begin"
 status 0 "$INJECT" start -p "$VICTIM" -f work --stack=1 -o kept_gone
 sleep 0.2
 kill -KILL "$VICTIM"

@@ -100,6 +100,7 @@ mkfifo in
 SERVER=$!
 started $SERVER
 exec 8>in
+wait_until 30 executes $SERVER p || die "the program does not run"
 status 0 "$INJECT" start -p $SERVER -f 'in_*' "${EACH[@]}" --inlined --buffer 8m
 echo >&8
 wait_until 60 has_line . out
@@ -118,6 +119,7 @@ judged kept.out
 SERVER=$!
 started $SERVER
 exec 8>in
+wait_until 30 executes $SERVER p || die "the program does not run"
 base=$(awk '$6 ~ /\/p$/ { split($1, at, "-"); print at[1]; exit }' /proc/$SERVER/maps)
 changed() { python3 - $SERVER "$base" <<-'EOT'
 	import sys

@@ -20,8 +20,7 @@ as --32 -o short.o short.s && ld -m elf_i386 -o short short.o || skip "no 32-bit
 ./short &
 pid=$!
 started "$pid"
-runs_it() { [ "$(readlink "/proc/$pid/exe")" = "$(realpath short)" ]; }
-wait_until 5 runs_it || skip "the kernel runs no 32-bit programs"
+wait_until 5 executes "$pid" short || skip "the kernel runs no 32-bit programs"
 status 1 "$INJECT" -p $pid -f '*'
 refused '32-bit'
 kill -0 $pid || die "the target has ended"

@@ -84,8 +84,7 @@ for kind in 0 1 2; do
 	./strange &
 	pid=$!
 	started "$pid"
-	runs() { [ "$(readlink "/proc/$pid/exe")" = "$PWD/strange" ]; }
-	wait_until 30 runs || die "does not run"
+	wait_until 30 executes "$pid" strange || die "does not run"
 	before=$(cat "/proc/$pid/maps")
 	status 1 "$INJECT" -p "$pid" -f 'strange_*'
 	refused 'not kept as glibc, musl or Go'
