@@ -15,44 +15,16 @@
 
 #include "plan/flow/whole.h"
 
-/* Memory of the frame of which it is not known where it is. */
-static bool is_lost(const struct whole *w, const struct effect *e, const struct state *s)
-{
-	return e->memory && !e->thread && e->index < 0 && e->base == w->sp &&
-		!stack_is_known(&s->stack, w->sp);
-}
-
 static bool is_computed(const struct state *s, int reg)
 {
 	return reg >= 0 && s->computed >> reg & 1;
 }
 
-/* An index says which of several words it is: the first of them, or the next, say what they are. */
-static bool is_indexed_computed(struct whole *w, const struct effect *e, const struct state *s)
-{
-	struct effect first = *e;
-	int64_t at;
-
-	first.index = -1;
-	return stack_reaches(&first, &s->stack, &at) &&
-		(whole_slot_computed(w, at, s) ||
-		 (e->scale == WORD && whole_slot_computed(w, at + WORD, s)));
-}
-
-bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s)
-{
-	int64_t at;
-
-	if (stack_reaches(e, &s->stack, &at))
-		return e->width != WORD || whole_slot_computed(w, at, s);
-	return e->width != WORD || is_lost(w, e, s) || is_indexed_computed(w, e, s);
-}
-
 /* What is innermost on the stack. */
 static bool pops_computed(struct whole *w, const struct state *s)
 {
-	return !stack_is_known(&s->stack, w->sp) ||
-		whole_slot_computed(w, s->stack.at[w->sp], s);
+	return whole_loads_computed(w, &(struct effect){ .memory = true, .base = (int8_t)w->sp,
+							 .index = -1, .width = WORD }, s);
 }
 
 static bool sets_computed(struct whole *w, const struct effect *e, const struct state *s)
@@ -149,7 +121,7 @@ static void whole_store(struct whole *w, size_t step, struct state *s, bool comp
 	w->stores |= e->base == w->sp && (e->computes || computed);
 	if (e->index >= 0 && !e->thread)
 		store_indexed(w, step, s, computed);
-	if (!stack_reaches(e, &s->stack, &at) && !is_lost(w, e, s))
+	if (!stack_reaches(e, &s->stack, &at) && !whole_is_lost(w, e, s))
 		return;
 	bits *by = e->base == w->sp ? &w->by_stack :
 		e->base == w->fp ? &w->by_frame : &w->by_others;
@@ -185,7 +157,7 @@ static bool is_source_computed(struct whole *w, const struct effect *e, const st
 	struct effect load = *e;
 
 	load.width = WORD;
-	return !e->memory || (!is_lost(w, e, s) && whole_loads_computed(w, &load, s));
+	return !e->memory || (!whole_is_lost(w, e, s) && whole_loads_computed(w, &load, s));
 }
 
 /* The stack pointer is set to something that is no known address of this stack. */
@@ -453,14 +425,20 @@ bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s)
 
 /* Where a jump by an address leaves the stack it is where that leads. What has no frame any more
  * leaves the function, unless no other jump has one. Code of no function has many functions' jumps:
- * those do not tell of each other. */
+ * of all that only counts which registers have addresses of the stack, and that it is moved. */
 static void leave_stack(struct whole *w, const struct stack *s)
 {
 	struct stack *a = &w->anywhere.stack;
 	bool framed = a->at[w->sp], frames = s->at[w->sp];
 
-	if (w->body->unowned)
+	if (w->body->unowned) {
+		for (int i = 0; i < REGISTERS; i++)
+			if (i != w->sp && s->at[i] != STACK_NOT)
+				a->at[i] = STACK_LOST;
+		w->again |= frames && !w->moved;
+		w->moved |= frames;
 		return;
+	}
 	if (!w->left || (frames && !framed))
 		*a = *s;
 	else if (frames == framed)

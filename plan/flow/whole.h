@@ -48,6 +48,7 @@ struct whole {
 	struct state anywhere;	/* where control arrives otherwise: as the body's own jumps
 				 * leave it */
 	bool left;		/* they do, and say where the stack is */
+	bool moved;		/* those of code of no function have it elsewhere than at an entry */
 	int64_t slots[SLOTS];	/* from where the stack pointer is at the entry */
 	size_t nslots;
 	bool vectors;		/* they matter */
@@ -118,6 +119,10 @@ bool whole_slot_computed(struct whole *w, int64_t at, const struct state *s);
  * is loaded from there; but a way back stays one. Which slots those are. */
 bits whole_put_slots(struct whole *w, int64_t at, size_t size, unsigned int words, bool some,
 		     struct state *s);
+/* Memory of the frame of which it is not known where it is. */
+bool whole_is_lost(const struct whole *w, const struct effect *e, const struct state *s);
+/* May what is loaded be computed? */
+bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s);
 
 /* whole_vector.c. Bit n: word n of a vector register may be computed. */
 unsigned int whole_vector_words(const struct state *s, int vector);
@@ -129,7 +134,6 @@ unsigned int whole_words_copied(struct whole *, size_t step, int64_t at, size_t 
 				const struct state *, unsigned int words);
 
 /* whole.c */
-bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s);
 bool whole_goes_by_computed(struct whole *w, size_t step, const struct state *s);
 int whole_rest(struct whole *w);
 /* All is to be gone through once more. */

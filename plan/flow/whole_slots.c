@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* whole_slots: words of the frame, and what is written there. */
+/* whole_slots: words of the frame, and what is written there and loaded. */
 #include "plan/flow/whole.h"
 
 bits whole_slot(struct whole *w, int64_t at)
@@ -71,4 +71,45 @@ bits whole_put_slots(struct whole *w, int64_t at, size_t size, unsigned int word
 	}
 	s->put |= put;
 	return put;
+}
+
+bool whole_is_lost(const struct whole *w, const struct effect *e, const struct state *s)
+{
+	return e->memory && !e->thread && e->index < 0 && e->base == w->sp &&
+		!stack_is_known(&s->stack, w->sp);
+}
+
+/* What jumps have left in the frame of code of no function is above where the stack is taken to be
+ * at a label; or a register reaches it. */
+static bool is_left(const struct whole *w, int64_t at, const struct state *s)
+{
+	return w->moved && s->guessed && at >= 0 && at < STACK_ANEW / 2;
+}
+
+static bool is_left_by(const struct whole *w, const struct effect *e, const struct state *s)
+{
+	return w->moved && s->guessed && e->base >= 0 && e->base != w->sp &&
+		s->stack.at[e->base] == STACK_LOST;
+}
+
+/* An index says which of several words it is: the first of them, or the next, say what they are. */
+static bool is_indexed_computed(struct whole *w, const struct effect *e, const struct state *s)
+{
+	struct effect first = *e;
+	int64_t at;
+
+	first.index = -1;
+	return stack_reaches(&first, &s->stack, &at) &&
+		(whole_slot_computed(w, at, s) ||
+		 (e->scale == WORD && whole_slot_computed(w, at + WORD, s)));
+}
+
+bool whole_loads_computed(struct whole *w, const struct effect *e, const struct state *s)
+{
+	int64_t at;
+
+	if (stack_reaches(e, &s->stack, &at))
+		return e->width != WORD || whole_slot_computed(w, at, s) || is_left(w, at, s);
+	return e->width != WORD || whole_is_lost(w, e, s) || is_left_by(w, e, s) ||
+		is_indexed_computed(w, e, s);
 }

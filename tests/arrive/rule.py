@@ -78,6 +78,9 @@ G: ARRIVE G, 1
 {end}
 .size G, . - G""" + TABLES
 
+# The same in code of no function: symbols were stripped, and there are no unwind tables.
+UNOWNED_COMPUTED = "\n.p2align 4\n.LG:" + COMPUTES + "{lines}\n" + TABLES.replace("KEPT G", "KEPT .LG")
+
 PROGRAMS = {}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """rules_goto: words of the frame at labels that only an address leads to (rules.py). As `goto *` is
 compiled, with and without unwind tables: arrive and leave_anywhere in whole.c."""
-from rule import BARE_COMPUTED, rule
+from rule import BARE_COMPUTED, UNOWNED_COMPUTED, rule
 
 # An address leads to .L1 and .L2.
 LABELS = """
@@ -14,8 +14,10 @@ GOTO = BARE_COMPUTED + LABELS
 
 
 def by_label(name, lines):
-    """Without unwind tables."""
+    """Without unwind tables; and in code of no function, but for what returns there."""
     rule("pie " + name, GOTO.format(begin="", end="", lines=lines))
+    if name != "goto_return":
+        rule("pie " + name.replace("goto", "goto_unowned"), UNOWNED_COMPUTED.format(lines=lines) + LABELS)
 
 
 def by_label_told(name, lines):
