@@ -101,6 +101,22 @@ bool symbols_is_tabled(const struct symbols *s, raddr_t a)
 	return ret;
 }
 
+bool symbols_is_for_others(const struct symbols *s, raddr_t a, raddr_t *next)
+{
+	*next = UINT64_MAX;
+	for (size_t i = 0; i < s->nuntabled; i++) {
+		struct range r = s->untabled[i];
+
+		if (range_has(r, a)) {
+			*next = r.end;
+			return true;
+		}
+		if (r.start > a)
+			*next = MIN(*next, r.start);
+	}
+	return false;
+}
+
 /* Nothing stands in for sections of data in a file that names none. */
 bool symbols_is_data(const struct symbols *s, raddr_t a, struct range *left)
 {

@@ -216,6 +216,9 @@ struct range symbols_span(const struct symbols *);
 
 /* Is it data that the program's own code may read to find a way by? */
 bool symbols_is_tabled(const struct symbols *, raddr_t);
+/* Is it of what only loaders, unwinders and tracers read? *next: where that ends; or, if it is
+ * not, where the next of that begins, UINT64_MAX if none does. */
+bool symbols_is_for_others(const struct symbols *, raddr_t, raddr_t *next);
 /* Does the file's table of sections say that there is data, be it in a segment that may run?
  * `left`, if not NULL: in a range around it; it is cut to what lies between data. */
 bool symbols_is_data(const struct symbols *, raddr_t, struct range *left);

@@ -112,8 +112,9 @@ static int note_hidden(struct again *r, const struct insn *in)
 static int note_todo(struct again *r, raddr_t a)
 {
 	const struct ground *g = ground_at(r->sweep.impl, a);
+	raddr_t next;
 
-	if (!g || is_read(g, a))
+	if (!g || is_read(g, a) || symbols_is_for_others(r->sweep.impl->symbols, a, &next))
 		return 0;
 	raddr_t *new = vec_push(r->todo, r->ntodo, r->todo_cap);
 
@@ -324,8 +325,10 @@ static int read_text(struct again *r, const struct ground *g)
 
 		for (; bits && !err; bits &= bits - 1) {
 			raddr_t a = g->text->range.start + w * 64 +
-				(unsigned int)__builtin_ctzll(bits);
+				(unsigned int)__builtin_ctzll(bits), next;
 
+			if (symbols_is_for_others(r->sweep.impl->symbols, a, &next))
+				continue;
 			if (bits & -bits & ~sure &&
 			    (is_passed(r, symbols_func_at(r->sweep.impl->symbols, a), a) ||
 			     arrivals_pads(r->sweep.impl, a)))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sweep: what the linear reading of a text (sweep.c) and the second one (again.c) share. */
+/* sweep: what the linear reading of a text (sweep.c, shares.c) and the second one (again.c)
+ * share. */
 #ifndef PLAN_SWEEP_H
 #define PLAN_SWEEP_H
 
@@ -28,6 +29,10 @@ struct sweep {
 	uint64_t word, read;		/* bits of PLANE_READ that are not set yet */
 };
 
+/* From the start of this function on, */
+void sweep_enter(struct sweep *, const struct func *);
+/* or from where `from` is, up to where the next function begins. 0 or -errno. */
+int sweep_to(struct sweep *, raddr_t limit);
 int sweep_measure(const struct sweep *, raddr_t pc, struct insn *ret);
 /* Note where an instruction leads, and what it names. 0 or -errno. */
 int sweep_note(struct sweep *, const uint8_t *bytes, const struct insn *);

@@ -76,7 +76,7 @@ void ground_revive(const struct ground *, uint64_t at);
 /* The sweep meets padding before it meets the branches into it. */
 void ground_revive_all(const struct ground *);
 
-/* sweep.c: find the branches of all text. 0, -ENOMEM or -EBADMSG. */
+/* shares.c: find the branches of all text. 0, -ENOMEM or -EBADMSG. */
 int sweep_all(struct plan_impl *);
 
 /* again.c: the code behind places that branches lead to, or (`all`) words, too, from which no
