@@ -367,8 +367,13 @@ struct held_call *values_held(const struct session *, const struct thread *, uin
 unsigned int values_words(uint32_t bytes);
 /* Do calls of the function that begin now have to pass a condition? */
 bool values_conditioned(const struct session *, uint64_t func);
-/* Is it for a condition to say whether an open call of it passes? By what is held of that. */
-bool values_decides(const struct session *, uint64_t func, const struct held_call *);
+/* Is it still for a condition to say whether an open call of it passes? By what is held of that.
+ * *needs: what that condition asks for besides (enum condition_need); 0 if nothing is held. */
+bool values_decides(const struct session *, uint64_t func, const struct held_call *,
+		    unsigned int *needs);
+/* Will the open call of which that is held pass for certain, however it ends? */
+bool values_passes(const struct session *, const struct thread *, const struct held_call *,
+		   const struct condition_facts *);
 /* What the condition of the call under way asks for besides: enum condition_need. */
 unsigned int values_needs(const struct session *, const struct thread *);
 /* Does it pass, by what was read of it so far? It does where there is no condition. */

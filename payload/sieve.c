@@ -74,13 +74,73 @@ static bool is_seen(const struct session *s, const struct side *side)
 	return observe((const uint8_t *)s + GATES_OFF + (side->func >> SIDE_OWNER_BITS));
 }
 
-/* Has it taken as long as it has to, and is that all that it has to do? */
+/* The same bits at the entry and the exit of a call. */
+static uint64_t mixed(uint64_t x)
+{
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
+	return x ^ x >> 32;
+}
+
+/* What the injector has found its thread to be called; "": nothing yet, or of another one. */
+static void find_name(const struct ring *r, char ret[16])
+{
+	int32_t of = observe(&r->named);
+	uint32_t i;
+
+	for (i = 0; i < sizeof(r->name); i++)
+		ret[i] = observe(&r->name[i]);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!of || of != r->tid || observe(&r->named) != of)
+		ret[0] = 0;
+}
+
+/* Of a call whose frame is at an offset: of what is not told what its condition needs. */
+static void find_facts(const struct session *s, const struct thread *t, uint64_t offset,
+		       unsigned int needs, uint64_t sp, uint64_t begin, uint64_t link,
+		       struct condition_facts *ret)
+{
+	const struct ring *r = thread_ring(t);
+
+	ret->duration_ns = 0;
+	ret->tid = (uint32_t)r->tid;
+	ret->pid = (uint32_t)r->pid;
+	ret->cpu = needs & CONDITION_CPU ? cpu_number(s->cpu_at) : 0;
+	ret->depth = (offset - frames_start(t)) / 8;
+	ret->caller = needs & CONDITION_CALLER ? values_returns_to(s, t, sp, link) : 0;
+	ret->random = mixed(begin ^ sp);
+	ret->comm[0] = 0;
+	if (needs & CONDITION_COMM)
+		find_name(r, ret->comm);
+}
+
+/* Does an open call pass for certain, however it ends? One that has no condition, or one that has
+ * said so at its entry, does. (The stack may have been written over since one that was left has
+ * begun: so its caller is not known.) */
+static bool passes(const struct session *s, const struct thread *t, uint64_t offset,
+		   const struct side *side, uint64_t now)
+{
+	uint64_t sp = frame_sp(*frames_at(t, offset));
+	const struct held_call *held = held_by(s, t, offset, side);
+	struct condition_facts f;
+	unsigned int needs;
+
+	if (!values_decides(s, side->func >> SIDE_OWNER_BITS, held, &needs))
+		return true;
+	if (!(needs & CONDITION_DURATION))
+		return false;
+	find_facts(s, t, offset, needs & ~CONDITION_CALLER, sp, side->begin, 0, &f);
+	f.duration_ns = timing_ns(less(now, side->begin), s->scale);
+	return values_passes(s, t, held, &f);
+}
+
+/* Has it taken as long as it has to, and does it pass? */
 static bool is_ripe(const struct session *s, const struct thread *t, uint64_t offset, uint64_t now)
 {
 	const struct side *side = is_pending(t, offset) ? own_side(t, offset) : NULL;
 
 	return side && less(now, side->begin) >= s->least && is_seen(s, side) &&
-		!values_decides(s, side->func >> SIDE_OWNER_BITS, held_by(s, t, offset, side));
+		passes(s, t, offset, side, now);
 }
 
 /* Record the begin of a call that is open, with its callers, which take so many words; its frame
@@ -181,53 +241,12 @@ void sieve_push(const struct session *s, struct thread *t, uint64_t func, uint64
 	publish(&t->top, at);
 }
 
-/* The same bits at the entry and the exit of a call. */
-static uint64_t mixed(uint64_t x)
-{
-	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
-	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ull;
-	return x ^ x >> 32;
-}
-
-/* (Where a place is probed a stack may have nothing yet that could be loaded.) */
-/* What the injector has found its thread to be called; "": nothing yet, or of another one. */
-static void find_name(const struct ring *r, char ret[16])
-{
-	int32_t of = observe(&r->named);
-	uint32_t i;
-
-	for (i = 0; i < sizeof(r->name); i++)
-		ret[i] = observe(&r->name[i]);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!of || of != r->tid || observe(&r->named) != of)
-		ret[0] = 0;
-}
-
-static void find_facts(const struct session *s, const struct thread *t, uint64_t sp,
-		       uint64_t begin, uint64_t link, struct condition_facts *ret)
-{
-	const struct ring *r = thread_ring(t);
-	uint32_t needs = values_needs(s, t);
-
-	ret->duration_ns = 0;
-	ret->tid = (uint32_t)r->tid;
-	ret->pid = (uint32_t)r->pid;
-	ret->cpu = needs & CONDITION_CPU ? cpu_number(s->cpu_at) : 0;
-	ret->depth = (t->top - frames_start(t)) / 8;
-	ret->caller = needs & CONDITION_CALLER ? values_returns_to(s, t, sp, link) : 0;
-	ret->random = mixed(begin ^ sp);
-	ret->comm[0] = 0;
-	if (needs & CONDITION_COMM)
-		find_name(r, ret->comm);
-}
-
 enum verdict sieve_entry(const struct session *s, const struct thread *t, uint64_t sp,
 			 uint64_t begin, uint64_t link)
 {
 	struct condition_facts f;
 
-	find_facts(s, t, sp, begin, link, &f);
-	f.depth++;
+	find_facts(s, t, t->top + 8, values_needs(s, t), sp, begin, link, &f);
 	return values_verdict(s, t, false, &f);
 }
 
@@ -247,7 +266,7 @@ enum verdict sieve_exit(const struct session *s, const struct thread *t, uint64_
 
 	if (!side)
 		return VERDICT_FAILS;
-	find_facts(s, t, sp, side->begin, link, &f);
+	find_facts(s, t, t->top, values_needs(s, t), sp, side->begin, link, &f);
 	f.duration_ns = timing_ns(less(now, side->begin), s->scale);
 	return values_verdict(s, t, true, &f);
 }

@@ -41,6 +41,7 @@ enum { KEPT = 64 };
 struct capture_area {
 	struct reads_registers registers;
 	struct reads_state state;
+	struct reads_state other;	/* of a call that is open, while another one ends */
 	uint32_t asking;	/* 1: the kernel is asked for memory, or may be */
 	uint32_t from;		/* in the state's capture: what is to be put */
 	uint32_t next;
@@ -352,14 +353,30 @@ bool values_conditioned(const struct session *s, uint64_t func)
 }
 
 /* (One of which nothing is held was not asked at its entry.) */
-bool values_decides(const struct session *s, uint64_t func, const struct held_call *held)
+bool values_decides(const struct session *s, uint64_t func, const struct held_call *held,
+		    unsigned int *needs)
 {
 	const struct condition *c;
 
+	*needs = 0;
 	if (!held)
 		return values_conditioned(s, func);
 	c = condition_in(s, plan_by(s, &held->by));
+	*needs = c ? c->needs : 0;
 	return c && c->at_exit;
+}
+
+bool values_passes(const struct session *s, const struct thread *t, const struct held_call *held,
+		   const struct condition_facts *facts)
+{
+	const struct condition *c = condition_in(s, plan_by(s, &held->by));
+	struct reads_state *state = &area_of(s, t)->other;
+	uint32_t i, n = observe(&held->n);
+
+	for (i = 0; i < READS_MAX; i++)
+		state->v[i].done = 0;
+	recall(state, held->bytes, n <= READS_CAPTURE_MAX ? n : 0);
+	return c && condition_run(c, false, state, facts) == VERDICT_PASSES;
 }
 
 unsigned int values_needs(const struct session *s, const struct thread *t)

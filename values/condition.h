@@ -36,6 +36,7 @@ enum condition_need {
 	CONDITION_COMM = 8,
 	CONDITION_CALLER = 16,
 	CONDITION_DEPTH = 32,
+	CONDITION_DURATION = 64,
 };
 
 enum condition_code {
@@ -160,6 +161,8 @@ _Static_assert(sizeof(struct condition) == 16 + 24 * CONDITION_OPS + 16 * CONDIT
 /* 0 or -EINVAL: it is of this form, and its facts (at_exit, samples, needs) are those of its
  * operations. Operations of the plan that it names and the plan has not are unknown. */
 int condition_check(const struct condition *);
+/* What a fact (enum condition_fact) takes: enum condition_need, or 0. */
+uint8_t condition_needs(uint8_t fact);
 
 /* ---- condition_run.c: it calls no library, and allocates nothing --------- */
 

@@ -64,17 +64,22 @@ static bool text_is_good(struct judged *j, uint8_t index, uint8_t form, uint16_t
 	return kind < TEXTS && (kind == TEXT_COMM || result_is_good(j, index, form));
 }
 
-static bool fact_is_good(struct judged *j, uint8_t fact)
+uint8_t condition_needs(uint8_t fact)
 {
 	static const uint8_t needs[FACTS] = {
-		[FACT_TID] = CONDITION_TID, [FACT_PID] = CONDITION_PID,
-		[FACT_CPU] = CONDITION_CPU, [FACT_DEPTH] = CONDITION_DEPTH,
-		[FACT_CALLER] = CONDITION_CALLER,
+		[FACT_DURATION] = CONDITION_DURATION, [FACT_TID] = CONDITION_TID,
+		[FACT_PID] = CONDITION_PID, [FACT_CPU] = CONDITION_CPU,
+		[FACT_DEPTH] = CONDITION_DEPTH, [FACT_CALLER] = CONDITION_CALLER,
 	};
 
+	return fact < FACTS ? needs[fact] : 0;
+}
+
+static bool fact_is_good(struct judged *j, uint8_t fact)
+{
 	if (fact >= FACTS)
 		return false;
-	j->needs |= needs[fact];
+	j->needs |= condition_needs(fact);
 	j->at_exit |= fact == FACT_DURATION;
 	return true;
 }

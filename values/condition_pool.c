@@ -12,13 +12,7 @@ static void note_operand(struct condition *c, uint8_t form)
 
 static void note_fact(struct condition *c, uint8_t fact)
 {
-	static const uint8_t needs[FACTS] = {
-		[FACT_TID] = CONDITION_TID, [FACT_PID] = CONDITION_PID,
-		[FACT_CPU] = CONDITION_CPU, [FACT_DEPTH] = CONDITION_DEPTH,
-		[FACT_CALLER] = CONDITION_CALLER,
-	};
-
-	c->needs |= needs[fact % FACTS];
+	c->needs |= condition_needs(fact);
 	c->at_exit |= fact == FACT_DURATION;
 }
 

@@ -152,6 +152,16 @@ static enum verdict judge_entry(struct reader *r, const struct lane *l, const st
 	return condition_run(c, false, &r->read, facts);
 }
 
+bool asked_open(struct reader *r, const struct lane *l, const struct condition *c,
+		const uint8_t *held, size_t n, struct condition_facts *facts)
+{
+	recall_none(&r->read);
+	recall(held, n, &r->read);
+	if (c->needs & CONDITION_COMM)
+		find_name(l, facts->comm);
+	return condition_run(c, false, &r->read, facts) == VERDICT_PASSES;
+}
+
 bool asked_mark(struct reader *r, const struct lane *l, const struct open_calls *s, uint32_t func)
 {
 	struct condition_facts facts;

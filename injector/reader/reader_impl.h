@@ -213,6 +213,11 @@ void asked_entry(struct reader *, const struct lane *, const struct open_calls *
 bool asked_mark(struct reader *, const struct lane *, const struct open_calls *, uint32_t func);
 /* Does one that was held pass, at its end? */
 bool asked_passes(struct reader *, const struct lane *, const struct open_call *, bool returned);
+/* Will an open call pass for certain, however it ends, of which these bytes were read at its entry?
+ * What its thread is called is added to the facts. */
+struct condition_facts;
+bool asked_open(struct reader *, const struct lane *, const struct condition *,
+		const uint8_t *held, size_t n, struct condition_facts *);
 /* Will it, however it ends, for it has been open up to `now`? */
 bool asked_will_pass(struct reader *, const struct open_call *, uint64_t now);
 /* Has it been open for so many ticks? */

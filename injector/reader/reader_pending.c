@@ -99,14 +99,37 @@ static uint64_t believed_until(struct sight *s)
 	return ran && runs >= ran + RUN_NS ? before : 0;
 }
 
+/* A pending call. */
+struct open {
+	uint32_t func;
+	uint64_t begin;		/* ticks */
+	size_t depth;
+	bool known;		/* what its entry has read can be told here: */
+	const uint8_t *held;	/* so many bytes */
+	size_t n;
+};
+
+/* Does it pass for certain, however it ends? What its entry alone tells is not known here. */
+static bool passes(const struct sight *s, const struct condition *c, const struct open *o)
+{
+	struct condition_facts f = {
+		.duration_ns = clock_ns(&s->r->clock, s->now - o->begin), .depth = o->depth,
+		.tid = (uint32_t)s->l->tid, .pid = (uint32_t)s->l->pid,
+	};
+
+	return !c->samples && !(c->needs & (CONDITION_CPU | CONDITION_CALLER)) &&
+		asked_open(s->r, s->l, c, o->held, o->n, &f);
+}
+
 /*
  * Is it at their end that its calls are told? So it is if a condition then says whether they pass,
- * or if nothing was read of the call for it at its entry (`held`); and while more comes if callers
- * are taken, or arguments were read that cannot be told here (without `has_values`): these are in
- * its record alone, which says no more of a call that has been told. What cannot be read may be so.
+ * or if it is not known here what was read of the call for it at its entry; and while more comes if callers
+ * are taken, or arguments were read that cannot be told here: these are in its record alone, which
+ * says no more of a call that has been told. What cannot be read may be so.
  */
-static bool is_told_late(const struct sight *s, uint32_t func, bool held, bool has_values)
+static bool is_told_late(const struct sight *s, const struct open *o)
 {
+	uint32_t func = o->func;
 	bool more = !s->r->last && !s->r->started;
 	uint64_t list = load(&s->r->session->plans_off);
 	uint64_t n = load(&s->r->session->plans_funcs);
@@ -124,10 +147,11 @@ static bool is_told_late(const struct sight *s, uint32_t func, bool held, bool h
 		return true;
 	if (!at)
 		return false;
-	if (p.condition && (!held || !read_session(s, list + p.condition * 8ull, &c, sizeof(c)) ||
-			    c.at_exit))
+	if (p.condition && (!o->known ||
+			    !read_session(s, list + p.condition * 8ull, &c, sizeof(c)) ||
+			    (c.at_exit && !passes(s, &c, o))))
 		return true;
-	return more && p.nentry && !has_values;
+	return more && p.nentry && !o->n;
 }
 
 /* May its calls have ended unseen? */
@@ -155,11 +179,11 @@ static bool is_ripe(const struct sight *s, const struct side *side, uint64_t fra
 		s->now - side->begin >= s->least && !is_closed(s, func);
 }
 
-/* What that call, on stack i, had read at its entry: bytes at `ret`, which has room for
- * READS_CAPTURE_MAX. 0: nothing, or it cannot be read, or told as it stands. The side is at offset
- * `at` of the session, and still the call's afterwards. */
-static size_t read_held(const struct sight *s, uint32_t i, const struct side *side, uint64_t at,
-			uint64_t frame, uint8_t *ret)
+/* What that call, on stack i, had read at its entry: *n bytes at `ret`, which has room for
+ * READS_CAPTURE_MAX. False, and 0 bytes: nothing was kept, or it cannot be read, or told as it
+ * stands. The side is at offset `at` of the session, and still the call's afterwards. */
+static bool read_held(const struct sight *s, uint32_t i, const struct side *side, uint64_t at,
+		      uint64_t frame, uint8_t *ret, size_t *n)
 {
 	uint64_t room = i ? CAPTURE_OTHER : CAPTURE_HELD, begin = (uint32_t)side->inner - 1ull;
 	uint64_t off = load(&s->r->session->captures_off) + (uint64_t)s->index * CAPTURE_SIZE +
@@ -168,6 +192,7 @@ static size_t read_held(const struct sight *s, uint32_t i, const struct side *si
 	struct side after;
 	struct held_call h;
 
+	*n = 0;
 	if (!(uint32_t)side->inner || begin % 8 || begin > room - sizeof(h) ||
 	    !read_session(s, off, &h, sizeof(h)) || h.sp != sp_of(frame) ||
 	    h.func != side->func >> SIDE_OWNER_BITS || h.n > READS_CAPTURE_MAX ||
@@ -176,8 +201,9 @@ static size_t read_held(const struct sight *s, uint32_t i, const struct side *si
 	    !read_session(s, off + sizeof(h), ret, h.n) ||
 	    !read_session(s, at, &after, sizeof(after)) || after.begin != side->begin ||
 	    after.func != side->func)
-		return 0;
-	return h.n;
+		return false;
+	*n = h.n;
+	return true;
 }
 
 /* A call is told as begun, with these bytes that were read of it; what the ring has said of the
@@ -219,12 +245,15 @@ static void look_at_stack(const struct sight *s, uint32_t i, uint64_t top)
 		return;
 	for (size_t j = 0; j < n; j++) {
 		const struct side *side = &sides[j];
-		uint32_t func = (uint32_t)(side->func >> SIDE_OWNER_BITS);
+		struct open o = {
+			.func = (uint32_t)(side->func >> SIDE_OWNER_BITS), .begin = side->begin,
+			.depth = j + 1, .held = held,
+		};
 
 		if (!is_ripe(s, side, frames[j]))
 			continue;
-		size_t bytes = read_held(s, i, side, side_at + j * sizeof(*side), frames[j], held);
-		if (is_told_late(s, func, (uint32_t)side->inner, bytes))
+		o.known = read_held(s, i, side, side_at + j * sizeof(*side), frames[j], held, &o.n);
+		if (is_told_late(s, &o))
 			continue;
 		/* What it has recorded up to now was read. */
 		if (!there) {
@@ -232,7 +261,7 @@ static void look_at_stack(const struct sight *s, uint32_t i, uint64_t top)
 			calls_stack(s->r, s->l, s->t.stacks[i].number);
 		}
 		there = true;
-		tell_begun(s, func, side->begin, held, bytes);
+		tell_begun(s, o.func, o.begin, held, o.n);
 	}
 }
 

@@ -122,7 +122,7 @@ static void of_facts(void)
 	CHECK_EQ(condition.needs, CONDITION_TID | CONDITION_CALLER);
 	CHECK(!condition.at_exit && !condition.samples);
 	begin("1 in 100 && duration > 1s");
-	CHECK_EQ(condition.needs, 0);
+	CHECK_EQ(condition.needs, CONDITION_DURATION);
 	CHECK(condition.at_exit && condition.samples);
 	facts.random = 0;
 	passes("1 in 100");
