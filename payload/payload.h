@@ -249,9 +249,11 @@ void sieve_follow(const struct session *, struct thread *);
 uint64_t sieve_least(const struct session *);
 /* In a claim. */
 void sieve_claim(const struct session *, struct thread *);
-/* `what` happens at `sp`: does a call pass that is left with it, and is pending? */
-bool sieve_left(const struct session *, const struct thread *, uint64_t sp, enum what,
-		uint64_t now);
+/* `what` happens at `sp`: if a call passes that is left with it, and is pending, all are recorded
+ * that do; those that have a condition on the return as far as that is asked, too, which takes
+ * stack. */
+void sieve_left(struct session *, struct thread *, uint64_t sp, enum what);
+void sieve_left_asked(struct session *, struct thread *, uint64_t sp, enum what);
 /* The pending calls of the current stack that pass by now are recorded, of those whose frames are
  * below an offset. */
 void sieve_record(struct session *, struct thread *, uint64_t end, uint64_t now);
@@ -371,7 +373,8 @@ bool values_conditioned(const struct session *, uint64_t func);
  * *needs: what that condition asks for besides (enum condition_need); 0 if nothing is held. */
 bool values_decides(const struct session *, uint64_t func, const struct held_call *,
 		    unsigned int *needs);
-/* Will the open call of which that is held pass for certain, however it ends? */
+/* Room for the facts of one; and will it pass for certain, however it ends? */
+struct condition_facts *values_facts(const struct session *, const struct thread *);
 bool values_passes(const struct session *, const struct thread *, const struct held_call *,
 		   const struct condition_facts *);
 /* What the condition of the call under way asks for besides: enum condition_need. */

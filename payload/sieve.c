@@ -114,33 +114,42 @@ static void find_facts(const struct session *s, const struct thread *t, uint64_t
 		find_name(r, ret->comm);
 }
 
-/* Does an open call pass for certain, however it ends? One that has no condition, or one that has
- * said so at its entry, does. (The stack may have been written over since one that was left has
- * begun: so its caller is not known.) */
+/* Does its condition say of an open call that it passes, however it ends? (The stack may have been
+ * written over since one that was left has begun: so its caller is not known.) */
 static bool passes(const struct session *s, const struct thread *t, uint64_t offset,
 		   const struct side *side, uint64_t now)
 {
 	uint64_t sp = frame_sp(*frames_at(t, offset));
 	const struct held_call *held = held_by(s, t, offset, side);
-	struct condition_facts f;
+	struct condition_facts *f = values_facts(s, t);
 	unsigned int needs;
 
 	if (!values_decides(s, side->func >> SIDE_OWNER_BITS, held, &needs))
 		return true;
 	if (!(needs & CONDITION_DURATION))
 		return false;
-	find_facts(s, t, offset, needs & ~CONDITION_CALLER, sp, side->begin, 0, &f);
-	f.duration_ns = timing_ns(less(now, side->begin), s->scale);
-	return values_passes(s, t, held, &f);
+	find_facts(s, t, offset, needs & ~CONDITION_CALLER, sp, side->begin, 0, f);
+	f->duration_ns = timing_ns(less(now, side->begin), s->scale);
+	return values_passes(s, t, held, f);
 }
 
-/* Has it taken as long as it has to, and does it pass? */
-static bool is_ripe(const struct session *s, const struct thread *t, uint64_t offset, uint64_t now)
+/* What asks conditions of open calls, and what does not, are there twice, for that takes stack: only
+ * where registers are held is there room for it. */
+#define TWICE static inline __attribute__((always_inline))
+
+/* Has it taken as long as it has to, and does it pass? One that has no condition, or one that has
+ * said so at its entry, does. */
+TWICE bool is_ripe(const struct session *s, const struct thread *t, uint64_t offset, uint64_t now,
+		   bool asks)
 {
 	const struct side *side = is_pending(t, offset) ? own_side(t, offset) : NULL;
+	unsigned int needs;
 
-	return side && less(now, side->begin) >= s->least && is_seen(s, side) &&
-		passes(s, t, offset, side, now);
+	if (!side || less(now, side->begin) < s->least || !is_seen(s, side))
+		return false;
+	return asks ? passes(s, t, offset, side, now) :
+		!values_decides(s, side->func >> SIDE_OWNER_BITS, held_by(s, t, offset, side),
+				&needs);
 }
 
 /* Record the begin of a call that is open, with its callers, which take so many words; its frame
@@ -178,25 +187,40 @@ void record_begin(struct session *s, struct thread *t, uint64_t offset,
 	*frames_at(t, offset) = sp;
 }
 
-void sieve_record(struct session *s, struct thread *t, uint64_t end, uint64_t now)
+TWICE void record_ripe(struct session *s, struct thread *t, uint64_t end, uint64_t now, bool asks)
 {
 	uint64_t at;
 
 	for (at = frames_start(t) + 8; at < end; at += 8)
-		if (is_ripe(s, t, at, now))
+		if (is_ripe(s, t, at, now, asks))
 			record_begin(s, t, at, 0);
 }
 
-/* A call that is left was the shorter the further in it is. */
-bool sieve_left(const struct session *s, const struct thread *t, uint64_t sp, enum what what,
-		uint64_t now)
+void sieve_record(struct session *s, struct thread *t, uint64_t end, uint64_t now)
 {
-	uint64_t at = frames_rest(t, sp, what) + 8;
+	record_ripe(s, t, end, now, false);
+}
+
+/* A call that is left was the shorter the further in it is. */
+TWICE void record_left(struct session *s, struct thread *t, uint64_t sp, enum what what, bool asks)
+{
+	uint64_t at = frames_rest(t, sp, what) + 8, now = cpu_clock();
 
 	for (; at <= t->top; at += 8)
-		if (is_ripe(s, t, at, now))
-			return true;
-	return false;
+		if (is_ripe(s, t, at, now, asks))
+			break;
+	if (at <= t->top)
+		record_ripe(s, t, t->top + 8, now, asks);
+}
+
+void sieve_left(struct session *s, struct thread *t, uint64_t sp, enum what what)
+{
+	record_left(s, t, sp, what, false);
+}
+
+void sieve_left_asked(struct session *s, struct thread *t, uint64_t sp, enum what what)
+{
+	record_left(s, t, sp, what, true);
 }
 
 void sieve_forget(struct thread *t)
@@ -292,7 +316,7 @@ bool sieve_takes_long(const struct session *s, const struct thread *t, uint64_t 
 void sieve_pass(struct session *s, struct thread *t, uint64_t sp, uint64_t now,
 		unsigned int callers)
 {
-	sieve_record(s, t, t->top, now);
+	record_ripe(s, t, t->top, now, true);
 	if (*frames_at(t, t->top) == sp - FRAME_PENDING && own_side(t, t->top))
 		record_begin(s, t, t->top, callers);
 }

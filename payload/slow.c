@@ -97,20 +97,16 @@ static bool slow_enter(struct slow *w, uint64_t word, uint64_t sp, enum what wha
 /* What is rare is not inlined, for the room on the application's stack. */
 #define APART __attribute__((noinline)) static
 
-APART void sift_left(const struct slow *w, uint64_t sp, enum what what)
-{
-	uint64_t now = cpu_clock();
-
-	if (sieve_left(w->s, w->t, sp, what, now))
-		sieve_record(w->s, w->t, w->t->top + 8, now);
-}
+/* What two ways to record share is there twice, so that the one without values takes no stack for
+ * them. */
+#define TWICE static inline __attribute__((always_inline))
 
 /*
  * Find the stack, and pop the calls on it that were left without an exit:
  * those below sp, and one with the very same sp if that is another's entry.
  * True if this is the end of a call that was said to be unwound.
  */
-static bool heal(struct slow *w, uint64_t sp, enum what what)
+TWICE bool heal_by(struct slow *w, uint64_t sp, enum what what, bool asks)
 {
 	struct thread *t = w->t;
 	bool unwound, told;
@@ -118,11 +114,22 @@ static bool heal(struct slow *w, uint64_t sp, enum what what)
 	sieve_follow(w->s, t);
 	told = stacks_follow(w->s, t, sp, what);
 	if (is_sifted(w->s) && frames_rest(t, sp, what) < t->top)
-		sift_left(w, sp, what);
+		(asks ? sieve_left_asked : sieve_left)(w->s, t, sp, what);
 	unwound = frames_pop_left(t, sp, what);
 	if (unwound && !t->timed && ring_room(w->s, t, 2))
 		ring_put_ext(t, EXT_UNWOUND, frames_depth(t));
 	return told;
+}
+
+APART bool heal(struct slow *w, uint64_t sp, enum what what)
+{
+	return heal_by(w, sp, what, false);
+}
+
+/* Conditions of what is left are asked, too. */
+APART bool heal_asked(struct slow *w, uint64_t sp, enum what what)
+{
+	return heal_by(w, sp, what, true);
 }
 
 /* Push a frame, if there is room; without one the exit is recorded as it is. */
@@ -179,10 +186,6 @@ static bool is_settling(uint64_t word)
 {
 	return (word & 3) == REC_NONE;
 }
-
-/* What two ways to record share is there twice, so that the one without values takes no stack for
- * them. */
-#define TWICE static inline __attribute__((always_inline))
 
 /* Make room for a record of `n` words, with its callers, if it is one of a begin, and what is read
  * of the call before it: by the registers `held`, or nothing if that is NULL. All at the time
@@ -305,7 +308,7 @@ TWICE void record_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64
 {
 	if (!slow_enter(w, word, sp, WHAT_ENTRY))
 		return;
-	heal(w, sp, WHAT_ENTRY);
+	(held ? heal_asked : heal)(w, sp, WHAT_ENTRY);
 	if (frames_deep(w->t)) {
 		;
 	} else if (is_timed(word)) {
@@ -383,7 +386,7 @@ TWICE void record_exit(struct slow *w, uint64_t word, uint64_t sp, const uint64_
 	word &= ~(held ? tail : 0);
 	if (!slow_enter(w, word, sp, WHAT_EXIT))
 		return;
-	told = heal(w, sp, WHAT_EXIT);
+	told = (held ? heal_asked : heal)(w, sp, WHAT_EXIT);
 	held ? end_call(w, word, sp, told, held, is_tail) : end_call_unread(w, word, sp, told);
 	frames_pop(w->t, sp);
 	slow_leave(w->t);
@@ -405,7 +408,7 @@ TWICE void record_mark(struct slow *w, uint64_t word, uint64_t sp, uint64_t lowe
 {
 	if (!slow_enter(w, word, sp, WHAT_ENTRY))
 		return;
-	heal(w, frames_mark_sp(word, sp), WHAT_ENTRY);
+	(held ? heal_asked : heal)(w, frames_mark_sp(word, sp), WHAT_ENTRY);
 	if (frames_deep(w->t) || (is_sifted(w->s) && !sift_mark(w, word, sp + lowered, held)))
 		;
 	else if (slow_room(w, word, sp + lowered, WHAT_ENTRY, 2, held, 0))

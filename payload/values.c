@@ -41,7 +41,9 @@ enum { KEPT = 64 };
 struct capture_area {
 	struct reads_registers registers;
 	struct reads_state state;
-	struct reads_state other;	/* of a call that is open, while another one ends */
+	/* Of a call that is open, while another one ends. */
+	struct reads_state other;
+	struct condition_facts facts;
 	uint32_t asking;	/* 1: the kernel is asked for memory, or may be */
 	uint32_t from;		/* in the state's capture: what is to be put */
 	uint32_t next;
@@ -364,6 +366,11 @@ bool values_decides(const struct session *s, uint64_t func, const struct held_ca
 	c = condition_in(s, plan_by(s, &held->by));
 	*needs = c ? c->needs : 0;
 	return c && c->at_exit;
+}
+
+struct condition_facts *values_facts(const struct session *s, const struct thread *t)
+{
+	return &area_of(s, t)->facts;
 }
 
 bool values_passes(const struct session *s, const struct thread *t, const struct held_call *held,
