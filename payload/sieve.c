@@ -133,8 +133,8 @@ static bool passes(const struct session *s, const struct thread *t, uint64_t off
 	return values_passes(s, t, held, f);
 }
 
-/* What asks conditions of open calls, and what does not, are there twice, for that takes stack: only
- * where registers are held is there room for it. */
+/* What asks conditions of open calls, and what does not, are there twice: asking takes stack, for
+ * which there is room only where registers are held. */
 #define TWICE static inline __attribute__((always_inline))
 
 /* Has it taken as long as it has to, and does it pass? One that has no condition, or one that has

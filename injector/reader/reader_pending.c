@@ -123,9 +123,9 @@ static bool passes(const struct sight *s, const struct condition *c, const struc
 
 /*
  * Is it at their end that its calls are told? So it is if a condition then says whether they pass,
- * or if it is not known here what was read of the call for it at its entry; and while more comes if callers
- * are taken, or arguments were read that cannot be told here: these are in its record alone, which
- * says no more of a call that has been told. What cannot be read may be so.
+ * or if it is not known here what was read of the call for it at its entry; and while more comes
+ * if callers are taken, or arguments were read that cannot be told here: these are in its record
+ * alone, which says no more of a call that has been told. What cannot be read may be so.
  */
 static bool is_told_late(const struct sight *s, const struct open *o)
 {

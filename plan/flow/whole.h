@@ -48,7 +48,8 @@ struct whole {
 	struct state anywhere;	/* where control arrives otherwise: as the body's own jumps
 				 * leave it */
 	bool left;		/* they do, and say where the stack is */
-	bool moved;		/* those of code of no function have it elsewhere than at an entry */
+	bool moved;		/* those of code of no function have it elsewhere than at an
+				 * entry */
 	int64_t slots[SLOTS];	/* from where the stack pointer is at the entry */
 	size_t nslots;
 	bool vectors;		/* they matter */
