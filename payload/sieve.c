@@ -187,11 +187,15 @@ void record_begin(struct session *s, struct thread *t, uint64_t offset,
 	*frames_at(t, offset) = sp;
 }
 
+/* What is recorded later is taken for what is further in: so nothing is that is around a call that is
+ * recorded, and open. */
 TWICE void record_ripe(struct session *s, struct thread *t, uint64_t end, uint64_t now, bool asks)
 {
-	uint64_t at;
+	uint64_t at = end - 8, start = frames_start(t);
 
-	for (at = frames_start(t) + 8; at < end; at += 8)
+	while (at > start && *frames_at(t, at) & 1)
+		at -= 8;
+	for (at += 8; at < end; at += 8)
 		if (is_ripe(s, t, at, now, asks))
 			record_begin(s, t, at, 0);
 }

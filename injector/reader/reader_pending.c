@@ -238,12 +238,16 @@ static void look_at_stack(const struct sight *s, uint32_t i, uint64_t top)
 	uint64_t side_at = load(&s->r->session->sides_off) + (uint64_t)s->index * TIMING_SIDES +
 		SIDE_WORDS * (at.start + 8);
 	bool there = false;
+	size_t first = n;
 
 	if (top <= at.start || top >= at.end || top % 8 ||
 	    !read_memory(s->l->pid, s->at + at.start + 8, frames, n * 8) ||
 	    !read_session(s, side_at, sides, n * sizeof(*sides)))
 		return;
-	for (size_t j = 0; j < n; j++) {
+	/* What is told later is taken for what is further in: nothing is around what was recorded. */
+	while (first && frames[first - 1] & 1)
+		first--;
+	for (size_t j = first; j < n; j++) {
 		const struct side *side = &sides[j];
 		struct open o = {
 			.func = (uint32_t)(side->func >> SIDE_OWNER_BITS), .begin = side->begin,

@@ -20,6 +20,8 @@ static jmp_buf out;
 PROBED int leaves(int us) { usleep(us); longjmp(out, 1); }
 PROBED int inner(int us) { usleep(us); return us; }
 PROBED int around(int us) { int ret = inner(us); usleep(us); return -ret; }
+PROBED int middle(int us) { int ret = inner(us); usleep(us); return inner(us) + ret; }
+PROBED int outer(int us) { int ret = middle(us); usleep(us); return ret; }
 PROBED int next(int us) { return us + 1; }
 
 int main(void)
@@ -30,6 +32,8 @@ int main(void)
 		int us = atoi(line + 2);
 
 		if (*line == 'a' ? around(us) != -us : *line == 'i' && inner(us) != us)
+			return 1;
+		if (*line == 'o' && outer(us) != 2 * us)
 			return 1;
 		if (*line == 'l' && !setjmp(out))
 			leaves(us);
@@ -108,5 +112,17 @@ hangs yes -w 'duration > 200ms'
 hangs yes -a -w 'duration > 200ms && us > 5'
 hangs no -w 'duration > 200ms && retval < 0'
 hangs no -w 'duration > 10s'
+# Nothing passes around a call that is recorded, and open: it is shown behind that.
+status 0 "$INJECT" start -p "$LEFT" -f middle -f next -w 'us > 0'
+status 0 "$INJECT" add -p "$LEFT" -f outer -f inner -w 'duration > 40ms'
+n=$(wc -l <out)
+printf '%s\n' 'o 60000' 'o 1000' >&8
+wait_until 30 has_lines $((n + 2)) out || die "it does not answer"
+status 0 "$INJECT" snapshot -p "$LEFT" -o kept
+status 0 "$INJECT" stop -p "$LEFT"
+status 0 "$INJECT" replay --json kept
+jq -rs '[.[] | select(.type == "call") | "\(.func) \(.end) \(.depth)"] | sort | join(", ")' trace.out >got
+echo 'inner return 1, inner return 1, middle return 0, middle return 0, next return 0, next return 0, outer return 0' |
+	cmp -s - got || die "around: $(cat got)"
 exec 8>&-
 wait "$LEFT" || die "it computes something else"
