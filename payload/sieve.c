@@ -187,8 +187,8 @@ void record_begin(struct session *s, struct thread *t, uint64_t offset,
 	*frames_at(t, offset) = sp;
 }
 
-/* What is recorded later is taken for what is further in: so nothing is that is around a call that is
- * recorded, and open. */
+/* What is recorded later is taken for what is further in: so nothing is that is around a call that
+ * is recorded, and open. */
 TWICE void record_ripe(struct session *s, struct thread *t, uint64_t end, uint64_t now, bool asks)
 {
 	uint64_t at = end - 8, start = frames_start(t);

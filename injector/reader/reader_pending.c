@@ -244,7 +244,7 @@ static void look_at_stack(const struct sight *s, uint32_t i, uint64_t top)
 	    !read_memory(s->l->pid, s->at + at.start + 8, frames, n * 8) ||
 	    !read_session(s, side_at, sides, n * sizeof(*sides)))
 		return;
-	/* What is told later is taken for what is further in: nothing is around what was recorded. */
+	/* What is told later is taken for what is further in. */
 	while (first && frames[first - 1] & 1)
 		first--;
 	for (size_t j = first; j < n; j++) {

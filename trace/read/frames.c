@@ -57,7 +57,7 @@ struct frames {
 	struct stack_frames *last;	/* the one used last */
 	size_t nstacks;
 	struct loss *losses[BUCKETS];
-	uint64_t seen, lost;	/* events so far; number of the last loss of any thread */
+	uint64_t seen;		/* events so far */
 	struct offcpu off;	/* of the threads */
 	uint64_t start;		/* ticks */
 	uint64_t shown;		/* calls that are, opened or as they end */
@@ -474,18 +474,19 @@ static int note_loss(struct frames *f, const struct event *e)
 		*l = (struct loss){ .next = *head, .thread = e->thread };
 		*head = l;
 	}
-	l->seen = f->lost = f->seen;
+	l->seen = f->seen;
 	f->sink.lost(f->sink.ctx, e);
 	return 0;
 }
 
 /* May what is open there have ended, so that its end was lost? Any thread may end what a fiber has
- * open. */
+ * open: but what a thread loses says nothing of all that wait elsewhere, goroutines mostly, while
+ * handlers of signals lose some all the time. */
 static bool has_lost(const struct frames *f, const struct stack_frames *s)
 {
-	const struct loss *l = loss_of(f, s->thread);
+	const struct loss *l = s->thread == NO_THREAD ? NULL : loss_of(f, s->thread);
 
-	return s->thread == NO_THREAD ? f->lost > s->seen : l && l->seen > s->seen;
+	return l && l->seen > s->seen;
 }
 
 int frames_event(void *ctx, const struct event *e)
