@@ -255,7 +255,7 @@ void sieve_claim(const struct session *, struct thread *);
 void sieve_left(struct session *, struct thread *, uint64_t sp, enum what);
 void sieve_left_asked(struct session *, struct thread *, uint64_t sp, enum what);
 /* The pending calls of the current stack that pass by now are recorded, of those whose frames are
- * below an offset. */
+ * below an offset, and within which none is recorded yet. */
 void sieve_record(struct session *, struct thread *, uint64_t end, uint64_t now);
 /* All is to be forgotten that is known of stacks: what is pending on the current one will not be
  * recorded, whether it passes or not. */

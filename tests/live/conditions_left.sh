@@ -54,19 +54,25 @@ CALLS=(-f leaves -f inner -f around -f next)
 
 gone() { has_line 'all probes removed, text verified' trace.err && clean "$LEFT"; }
 
-# told OPTION...: what is told, one call a line: begin and end of each, without times.
+# calls FILE: which are told, how they end, and how deep, sorted.
+calls()
+{
+	jq -rs '[.[] | select(.type == "call") | "\(.func) \(.end) \(.depth)"] | sort | join(", ")' "$1"
+}
+
+# told OPTION...: the calls that are told of a few.
 told()
 {
 	local n
 
-	inject_bg -p "$LEFT" "${CALLS[@]}" -o calls.out --no-color "$@"
+	inject_bg -p "$LEFT" "${CALLS[@]}" -o calls.out --json "$@"
 	n=$(wc -l <out)
-	printf '%s\n' 'l 1000' 'l 80000' 'a 60000' 'i 1000' >&8
+	printf '%s\n' 'l 1000' 'l 450000' 'a 400000' 'i 1000' >&8
 	wait_until 30 has_lines "$((n + 4))" out || die "$*: it does not answer"
 	inject_end
 	gone
 	[ "$(closing lost)" = 0 ] || die "$*: lost: $(tail -n 1 trace.err)"
-	sed -n 's/.*\] | *//p' calls.out | tr '\n' ' '
+	calls calls.out
 }
 
 has_lines() { [ "$(wc -l <"$2")" -ge "$1" ]; }
@@ -77,18 +83,18 @@ expect()
 	local got
 
 	got=$(told "${@:2}")
-	[ "$got" = "$1 " ] || die "${*:2}: '$got', not '$1 '"
+	[ "$got" = "$1" ] || die "${*:2}: '$got', not '$1'"
 }
 
-all='leaves() { } /* leaves: unwound */ around() { inner(); } /* around */'
-expect "$all" -t 40ms
-expect "$all" -w 'duration > 40ms'
-expect 'leaves(us=80000) { } /* leaves: unwound */' -a -w 'duration > 40ms && us == 80000'
-expect 'leaves() { } /* leaves: unwound */ around();' -w 'duration > 40ms && depth == 1'
-expect 'around();' -w 'duration > 40ms && retval < 0'
-expect "$all" -w 'duration > 40ms || retval == 17'
+all='around return 0, inner return 1, leaves unwound 0'
+expect "$all" -t 300ms
+expect "$all" -w 'duration > 300ms'
+expect 'leaves unwound 0' -a -w 'duration > 300ms && us == 450000'
+expect 'around return 0, leaves unwound 0' -w 'duration > 300ms && depth == 1'
+expect 'around return 0' -w 'duration > 300ms && retval < 0'
+expect "$all" -w 'duration > 300ms || retval == 17'
 # Where the call came from is not known any more.
-expect 'around();' -w 'duration > 40ms && caller == main'
+expect 'around return 0' -w 'duration > 300ms && caller == main'
 
 # hangs SHOWN OPTION...: is a call that is open shown?
 hangs()
@@ -114,15 +120,15 @@ hangs no -w 'duration > 200ms && retval < 0'
 hangs no -w 'duration > 10s'
 # Nothing passes around a call that is recorded, and open: it is shown behind that.
 status 0 "$INJECT" start -p "$LEFT" -f middle -f next -w 'us > 0'
-status 0 "$INJECT" add -p "$LEFT" -f outer -f inner -w 'duration > 40ms'
+status 0 "$INJECT" add -p "$LEFT" -f outer -f inner -w 'duration > 300ms'
 n=$(wc -l <out)
-printf '%s\n' 'o 60000' 'o 1000' >&8
+printf '%s\n' 'o 400000' 'o 1000' >&8
 wait_until 30 has_lines $((n + 2)) out || die "it does not answer"
 status 0 "$INJECT" snapshot -p "$LEFT" -o kept
 status 0 "$INJECT" stop -p "$LEFT"
 status 0 "$INJECT" replay --json kept
-jq -rs '[.[] | select(.type == "call") | "\(.func) \(.end) \(.depth)"] | sort | join(", ")' trace.out >got
-echo 'inner return 1, inner return 1, middle return 0, middle return 0, next return 0, next return 0, outer return 0' |
-	cmp -s - got || die "around: $(cat got)"
+want='inner return 1, inner return 1, middle return 0, middle return 0, '
+want+='next return 0, next return 0, outer return 0'
+[ "$(calls trace.out)" = "$want" ] || die "around: $(calls trace.out)"
 exec 8>&-
 wait "$LEFT" || die "it computes something else"
