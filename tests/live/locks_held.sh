@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # locks_held: a thread sleeps with a lock that a dlopen or a new thread would want, until it is
-# told (for 10 s at most, or 400 s where all is slow): in a constructor, or in a signal handler
+# told (for a minute at most, or 40 where all is slow): in a constructor, or in a signal handler
 # that has interrupted malloc, or the end of a thread. Calls are recorded within that time, a
 # thread that wants no such lock is not kept from its work, and no thread or library of ours comes
 # when the lock is free.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-[ "${PATIENCE:-1}" -lt 10 ] && seconds=10 || seconds=400
+[ "${PATIENCE:-1}" -lt 10 ] && seconds=60 || seconds=2400
 
 gap() { tell gap '^gap'; }
 

@@ -4,7 +4,7 @@
  * as one does whose signal handler is slow, or whose library's constructor. Others, which
  * want no such lock, tick, and wait for semaphores in between. How long has one of them
  * been kept from it? By the first argument; a second one is how many seconds it sleeps at most,
- * not 10:
+ * not 60:
  *
  *	FILE.so		dlopen of it, with a constructor that sleeps
  *	malloc		a handler has interrupted malloc or free, in the only arena
@@ -26,7 +26,7 @@
 #include "tests/victims/victim.h"
 
 enum {
-	HELD = 10,		/* seconds */
+	HELD = 60,		/* seconds */
 	TICKERS = 4,
 	TICK_US = 2000, SLEEP_US = 20000,
 	TRIAL_US = 300000,	/* in which a thread gets a lock that is free, as a rule; longer
