@@ -228,6 +228,13 @@ static bool stores_code(const struct plan_impl *p, const struct effect *e)
 		arrivals_is_address(p, number) && arrivals_is_code(p, number);
 }
 
+static bool is_start(const struct plan_impl *p, raddr_t a)
+{
+	const struct func *f = symbols_func_at(p->symbols, a);
+
+	return f && f->range.start == a;
+}
+
 /* The registers that may ever hold an address which the code names. *code: one of code is, as
  * registers or memory get it, and something may be made of it. */
 static uint32_t named_registers(struct flow *f, bool *code)
@@ -253,7 +260,8 @@ static uint32_t named_registers(struct flow *f, bool *code)
 		if (is_naming(f, i, e)) {
 			regs |= 1u << e->reg;
 			*code = *code || e->op == EFFECT_POP ||
-				(arrivals_is_code(p, number) && !flow_passes_on(f, i, e->reg));
+				(arrivals_is_code(p, number) &&
+				 !flow_passes_on(f, i, e->reg, is_start(p, number)));
 		}
 		*code = *code || stores_code(p, e);
 		effect_note_copies(e, copies);
@@ -334,13 +342,6 @@ static int judge_computed(struct plan_impl *p, struct flow *f, bool takes, size_
 		err = judge_sums(p, f, regs, first, mixed);
 	flow_mixed_free(mixed);
 	return err ? err : vectors_judge(p, f, regs);
-}
-
-static bool is_start(const struct plan_impl *p, raddr_t a)
-{
-	const struct func *f = symbols_func_at(p->symbols, a);
-
-	return f && f->range.start == a;
 }
 
 /* A call goes by a whole word on one way at least, and on others by what nothing is known of:

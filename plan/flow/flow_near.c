@@ -137,7 +137,7 @@ bool values_are_whole(const struct values *s)
 	return true;
 }
 
-bool flow_passes_on(struct flow *f, size_t step, int reg)
+bool flow_passes_on(struct flow *f, size_t step, int reg, bool start)
 {
 	const struct step *steps = f->body->steps;
 	const size_t end = MIN(step + PASSED_NEAR, f->body->nsteps);
@@ -148,8 +148,11 @@ bool flow_passes_on(struct flow *f, size_t step, int reg)
 		uint8_t kind = steps[step].insn.kind;
 
 		if (kind == INSN_CALL || kind == INSN_CALL_INDIRECT)
-			return !(f->arch->kept >> reg & 1) && reg != f->arch->second &&
+			return !(f->arch->kept >> reg & 1) &&
+				(reg != f->arch->second || start) &&
 				flow_led_to(f, step) == f->body->nsteps;
+		if (kind == INSN_RETURN || kind == INSN_JUMP)
+			return flow_led_to(f, step) == f->body->nsteps;
 		if (kind != INSN_PLAIN || steps[step].ends || e->others || e->computes ||
 		    e->op == EFFECT_SWAP || e->reg == reg || e->base == reg || e->index == reg ||
 		    e->source == reg || e->copied == reg)

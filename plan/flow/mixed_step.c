@@ -467,11 +467,18 @@ void mixed_pass(struct mixed *m, size_t step, struct mixed_state *s)
 {
 	const struct effect *e = effect_at(m->flow, step);
 	bool any = s->label | s->start;	/* else there is nothing to compute with */
+
+	m->found = MIXES_NOT;
+	/* What sets no register, and writes no number, only moves the stack then. */
+	if (!any && e->reg < 0 && !e->others && !e->writes) {
+		if (e->pushes || e->pops)
+			pass_stack(m, s, e);
+		return;
+	}
 	bool loads = e->stores && e->op == EFFECT_LOAD;	/* an exchange */
 	struct level was = loads ? level_there(m, s, e) : (struct level){ 0 };
 	struct effect_of of = { 0 };
 
-	m->found = MIXES_NOT;
 	if (any && (e->others || e->computes))
 		effect_of_step(m, step, e, &of);
 	if (any && (e->memory || (e->reg < 0 && !e->others) || e->vector >= 0))
