@@ -96,34 +96,46 @@ static bool come_from(const struct body *b, struct come *c, size_t first)
 }
 
 /* Where jumps and branches of a function lead within it. */
+enum { LATER = 32 };
+
 struct own {
 	bool *led;	/* by step: one of those leads there that control comes to, */
-	bool all;	/* wherever they stand; else that stand before, */
-	bool certain;	/* and are no data, as far as that is known */
+	bool all;	/* wherever they stand; else of those to which it is known to come */
+	bool certain;	/* and that are no data, as far as that is known */
 	bool asks;	/* control may come to none that leads to something */
+	bool sure;	/* control is known to come to this step, without those that stand behind */
+	uint32_t later[LATER];	/* to these it comes only if it comes to one of those */
+	size_t nlater;
 };
 
-/* False: it leads to what is no step. */
-static bool note_led(const struct body *b, const struct insn *in, bool *led)
+/* A jump or branch to which control is known to come, or not (`sure`). False: it leads to what is
+ * no step. */
+static bool note_led(const struct body *b, const struct insn *in, struct own *own)
 {
 	if (!body_has(b, in->dest))
 		return true;
 	size_t to = step_to(b, in->dest);
 
 	if (to < b->nsteps)
-		led[to] = true;
+		own->led[to] |= own->sure;
 	return to < b->nsteps;
 }
 
-/* Mostly a jump that stands before leads to what is led to (`led`), and control comes to all of
- * them. */
-static void ask_own(const struct body *b, size_t step, bool led, struct own *own)
+/* Mostly control is known to come to all jumps, and one of them leads to what is led to. `begins`:
+ * control does not fall through to this step. */
+static void ask_own(const struct body *b, size_t step, bool begins, bool led, struct own *own)
 {
 	const struct step *s = &b->steps[step];
 
-	own->asks = led && !own->led[step] && !is_led_otherwise(b, &s->insn);
+	if (begins && led && !own->led[step] && !is_led_otherwise(b, &s->insn)) {
+		own->sure = false;
+		own->asks = own->nlater == LATER;
+		own->later[own->nlater++ % LATER] = (uint32_t)step;
+	} else if (begins || own->led[step]) {
+		own->sure = true;
+	}
 	if (own->certain && is_direct(&s->insn) && !own->asks)
-		own->asks = !s->live || !note_led(b, &s->insn, own->led);
+		own->asks = !s->live || !note_led(b, &s->insn, own);
 }
 
 /*
@@ -155,9 +167,11 @@ static void mark(struct body *b, bool all, struct own *own)
 			guessed = i && (!led || may_be_data(b, s->insn.pc));
 		s->guessed = guessed;
 		if (!own->all && !own->asks)
-			ask_own(b, i, led && !falls, own);
+			ask_own(b, i, !falls, led, own);
 		falls = s->live && !s->ends;
 	}
+	for (size_t i = 0; i < own->nlater && !own->asks; i++)
+		own->asks = !own->led[own->later[i]];
 }
 
 /* Jumps to which control never comes lead nowhere. */
