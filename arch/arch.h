@@ -146,6 +146,14 @@ struct effect_of {
 
 enum { EFFECT_MEMORY = ARCH_REGISTERS_MAX };
 
+/* What a look at an instruction tells: of most, none of these. */
+enum glance {
+	GLANCE_STACK = 1,	/* it may write to the stack, or change where that is */
+	GLANCE_LOADS = 2,	/* or load from there */
+	GLANCE_COPIES = 4,	/* it may put all that a general register holds into another one,
+				 * or a sum with it */
+};
+
 /* Of what does no more than to write to memory. */
 struct only_stores {
 	int8_t base;		/* memory at this register and `number`; -1: not even that */
@@ -344,18 +352,15 @@ struct arch {
 	void (*effect)(const uint8_t *p, size_t n, const struct insn *in, struct effect *ret);
 	/* What does the rest of its effect come from? */
 	void (*effect_of)(const uint8_t *p, size_t n, const struct effect *, struct effect_of *ret);
-	/* May it, which falls through, write to the stack, or change where that is? By a look at
-	 * its bytes: of most not. Not NULL where `effect` is not. */
-	bool (*is_of_stack)(const uint8_t *p, const struct insn *in);
+	/* What may it, which falls through, have to do with the stack and with copies of registers?
+	 * By a look at its bytes: bits of enum glance. Not NULL where `effect` is not. */
+	unsigned int (*glance)(const uint8_t *p, const struct insn *in);
 	/* Is all that `effect` says of it that it writes to memory so, or not even that? By a look
 	 * at its bytes: of many it is, of which false is said. Not NULL where `effect` is not. */
 	bool (*only_stores)(const uint8_t *p, const struct insn *in, struct only_stores *ret);
-	/* Of what is not of the stack: does it load from there, and where? Not NULL where `effect`
-	 * is not. */
+	/* Of what is not of the stack, and may load from there: does it, and where? Not NULL where
+	 * `effect` is not. */
 	bool (*loads)(const uint8_t *p, const struct insn *in, struct only_stores *ret);
-	/* May it put all that a general register holds into another one, or a sum with it? By a
-	 * look at its bytes: of most not. Not NULL where `effect` is not. */
-	bool (*copies)(const uint8_t *p, const struct insn *in);
 	/* Which two registers are equal (bit n: register n) where this branch is not taken, which
 	 * follows a comparison at `p`? 0: none. Not NULL where `effect` is not. */
 	uint16_t (*equals)(const uint8_t *p, const struct insn *compare, const struct insn *branch);

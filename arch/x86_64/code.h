@@ -189,9 +189,8 @@ uint16_t x86_equals(const uint8_t *p, const struct insn *compare, const struct i
 /* code_effect.c */
 void x86_effect(const uint8_t *p, size_t n, const struct insn *in, struct effect *ret);
 void x86_effect_of(const uint8_t *p, size_t n, const struct effect *, struct effect_of *ret);
-bool x86_is_of_stack(const uint8_t *p, const struct insn *in);
+unsigned int x86_glance(const uint8_t *p, const struct insn *in);
 bool x86_loads(const uint8_t *p, const struct insn *in, struct only_stores *ret);
-bool x86_copies(const uint8_t *p, const struct insn *in);
 bool x86_only_stores(const uint8_t *p, const struct insn *in, struct only_stores *ret);
 int x86_goes_by(const uint8_t *p, const struct insn *in);
 /* code_vector.c */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x86_64/code_of_stack: may an instruction write to the stack, or change what reaches it?
+ * x86_64/code_of_stack: may an instruction write to the stack, or change or copy what reaches it?
  *
  * It is asked of each of millions, most of which do not: by their first bytes.
  */
@@ -24,10 +24,10 @@ static bool modrm_is_of_stack(const uint8_t *p, size_t left)
 /* What an opcode may have to do with the stack. */
 enum {
 	STACK_NONE,
-	STACK_OF,		/* pushes, pops, and exchanges with %rax */
+	STACK_OF,		/* pushes, pops, exchanges with %rax, %rsp or %rbp set to a number */
 	STACK_MODRM,		/* what its ModRM says */
 	STACK_TO,		/* it writes to no memory, but to a register: loads, comparisons */
-	STACK_LEA,
+	STACK_BOTH,		/* what its ModRM says, or it sets the register: lea, exchanges */
 	STACK_FF,		/* of the last group one pushes */
 	STACK_LONGER,		/* other opcodes begin so */
 	STACK_BEFORE,		/* a prefix */
@@ -43,9 +43,11 @@ static const uint8_t of_stack[256] = {
 	[0x30 ... 0x31] = STACK_MODRM, [0x32 ... 0x33] = STACK_TO, [0x38 ... 0x3b] = STACK_TO,
 	[0x50 ... 0x5f] = STACK_OF, [0x68] = STACK_OF, [0x6a] = STACK_OF,
 	[0x63] = STACK_TO, [0x69] = STACK_TO, [0x6b] = STACK_TO,
-	[0x80 ... 0x83] = STACK_MODRM, [0x84 ... 0x85] = STACK_TO, [0x86 ... 0x89] = STACK_MODRM,
-	[0x8a ... 0x8b] = STACK_TO, [0x8c] = STACK_MODRM, [0x8d] = STACK_LEA, [0x8e] = STACK_MODRM,
+	[0x80 ... 0x83] = STACK_MODRM, [0x84 ... 0x85] = STACK_TO,
+	[0x86 ... 0x87] = STACK_BOTH, [0x88 ... 0x89] = STACK_MODRM,
+	[0x8a ... 0x8b] = STACK_TO, [0x8c] = STACK_MODRM, [0x8d] = STACK_BOTH, [0x8e] = STACK_MODRM,
 	[0x91 ... 0x97] = STACK_OF, [0x9c ... 0x9d] = STACK_OF, [0xc8 ... 0xc9] = STACK_OF,
+	[0xb4 ... 0xb5] = STACK_OF, [0xbc ... 0xbd] = STACK_OF,
 	[0xc0 ... 0xc1] = STACK_MODRM, [0xc6 ... 0xc7] = STACK_MODRM,
 	[0xd0 ... 0xd3] = STACK_MODRM, [0xd8 ... 0xdf] = STACK_MODRM,
 	[0xf6 ... 0xf7] = STACK_MODRM, [0xfe] = STACK_MODRM, [0xff] = STACK_FF,
@@ -56,14 +58,28 @@ static const uint8_t of_stack[256] = {
 	[0xf0] = STACK_BEFORE, [0xf2 ... 0xf3] = STACK_BEFORE,
 };
 
-/* Behind the first byte of an opcode, `at` bytes from the start. */
-static bool longer_is_of_stack(const uint8_t *p, size_t n, size_t at)
+/* Opcodes of two bytes, by the second: pushes and pops of segments, byte swaps, and what may set the
+ * register that its ModRM names. Of those below 0x40 nothing is said. */
+static bool two_bytes_are_of_stack(const uint8_t *op, size_t n)
 {
-	uint8_t op = p[at];
+	unsigned int reg = n > 2 ? op[2] >> 3 & 7 : 0;
+	bool sets = (op[1] & 0xf0) == 0x40 || (op[1] & 0xe0) == 0xa0 || (op[1] & 0xfe) == 0xc0;
 
-	at += op == 0x0f ? 2 : op == 0xc5 ? 3 : op == 0x62 ? 5 : 4;
-	return op == 0x8f || n < at || op == 0x62 || (op == 0x0f && p[at - 1] < 0x40) ||
-		modrm_is_of_stack(p + at, n - at);
+	return op[1] < 0x40 || (op[1] & 0xf6) == 0xa0 || (op[1] & 0xfe) == 0xcc ||
+		(sets && (reg == RSP || reg == RBP)) || modrm_is_of_stack(op + 2, n - 2);
+}
+
+/* Behind the first byte of an opcode. Some of VEX's say by themselves which register they set. */
+static bool longer_is_of_stack(const uint8_t *op, const uint8_t *last)
+{
+	size_t at = *op == 0xc5 ? 3 : 4, n = (size_t)(last + 1 - op);
+
+	if (n < 2 || *op == 0x62 || *op == 0x8f)
+		return true;
+	if (*op == 0x0f)
+		return two_bytes_are_of_stack(op, n);
+	return n < at || op[at - 1] >= 0xf0 || (op[at - 1] & 0xfe) == 0x2c ||
+		modrm_is_of_stack(op + at, n - at);
 }
 
 /* By the bytes of its ModRM: a bit for each way in which an opcode may have to do with the stack;
@@ -84,8 +100,8 @@ static bool modrm_touches(unsigned int how, uint8_t modrm)
 		return of;
 	case STACK_TO:
 		return reg == RSP || reg == RBP || (modrm >= 0xc0 && of);
-	case STACK_LEA:
-		return reg == RSP || of;
+	case STACK_BOTH:
+		return reg == RSP || reg == RBP || of;
 	case STACK_FF:
 		return reg == 6 || of;
 	}
@@ -103,21 +119,54 @@ __attribute__((constructor)) static void fill_touching(void)
 	}
 }
 
-bool x86_is_of_stack(const uint8_t *p, const struct insn *in)
+/* lea, and what moves, adds or exchanges two registers of eight bytes. What follows the opcode is a
+ * ModRM, or of a longer one the rest. */
+static bool copies(uint8_t op, uint8_t next)
 {
-	size_t n = in->size, at = 0;
+	if (op == 0x0f)			/* cmov, xadd */
+		return (next & 0xf0) == 0x40 || next == 0xc1;
+	return op == 0x8d || (op & 0xf8) == 0x90 ||
+		(next >= 0xc0 && ((op & 0xfc) == 0x00 || (op & 0xfc) == 0x88 || op == 0x87));
+}
 
-	while (of_stack[p[at]] == STACK_BEFORE && at + 1 < n)
-		at++;
-	at += (p[at] & 0xf0) == 0x40 && at + 1 < n;
-	unsigned int how = of_stack[p[at]], modrm = at + 1 < n ? p[at + 1] : 0;
+static bool is_rex(uint8_t byte)
+{
+	return (byte & 0xf0) == 0x40;
+}
 
+/* Prefixes behind a REX, of which the last one counts. */
+__attribute__((noinline))
+static bool copies_at_last(const uint8_t *p, const uint8_t *last)
+{
+	while (p < last && (of_stack[*p] == STACK_BEFORE ||
+			    (is_rex(*p) && (is_rex(p[1]) || of_stack[p[1]] == STACK_BEFORE))))
+		p++;
+	return is_rex(*p) && *p & X86_REX_W && p < last && copies(p[1], p + 1 < last ? p[2] : 0);
+}
+
+unsigned int x86_glance(const uint8_t *p, const struct insn *in)
+{
+	const uint8_t *last = p + in->size - 1, *op = p;
+	unsigned int ret = 0;
+
+	while (of_stack[*op] == STACK_BEFORE && op < last)
+		op++;
+	const uint8_t *rex = is_rex(*op) && op < last ? op++ : NULL;
+	unsigned int how = of_stack[*op], modrm = op < last ? op[1] : 0;
+	unsigned int by = touching[modrm];
+
+	if (rex && (how == STACK_BEFORE || is_rex(*op)))
+		return GLANCE_STACK | (copies_at_last(rex, last) ? GLANCE_COPIES : 0);
+	if (rex && *rex & X86_REX_W && copies(*op, modrm))
+		ret = GLANCE_COPIES;
 	if (how == STACK_LONGER)
-		return longer_is_of_stack(p, n, at);
-	if (touching[modrm] & 1u << how)
-		return true;
-	return touching[modrm] & STACK_BY_SIB && how && how != STACK_TO &&
-		modrm_is_of_stack(p + at + 1, n - at - 1);
+		return ret | (longer_is_of_stack(op, last) ? GLANCE_STACK : 0);
+	if (by & 1u << how || (by & STACK_BY_SIB && how && how != STACK_TO &&
+			       modrm_is_of_stack(op + 1, (size_t)(last - op))))
+		ret |= GLANCE_STACK;
+	if (how == STACK_TO && modrm < 0xc0 && by & (STACK_BY_SIB | 1u << STACK_MODRM))
+		ret |= GLANCE_LOADS;
+	return ret;
 }
 
 /* ---- what is no more than a store, or not even that ------------------------- */
@@ -200,30 +249,4 @@ bool x86_loads(const uint8_t *p, const struct insn *in, struct only_stores *ret)
 		return false;
 	ret->base = (int8_t)simple_operand(p + at + 1, n - at - 1, rex, &ret->number);
 	return ret->base >= 0;
-}
-
-static bool is_rex(uint8_t byte)
-{
-	return (byte & 0xf0) == 0x40;
-}
-
-/* lea, and what moves, adds or exchanges two registers of eight bytes. Of REX prefixes the last
- * counts. */
-bool x86_copies(const uint8_t *p, const struct insn *in)
-{
-	size_t n = in->size, at = 0;
-
-	while (at + 1 < n && (of_stack[p[at]] == STACK_BEFORE ||
-			      (is_rex(p[at]) && (is_rex(p[at + 1]) ||
-						 of_stack[p[at + 1]] == STACK_BEFORE))))
-		at++;
-	if ((p[at] & 0xf8) != 0x48 || at + 1 >= n)	/* no REX.W */
-		return false;
-	/* What follows is a ModRM, or of a longer opcode the rest. */
-	uint8_t op = p[++at], next = at + 1 < n ? p[at + 1] : 0;
-
-	if (op == 0x0f)			/* cmov, xadd */
-		return (next & 0xf0) == 0x40 || next == 0xc1;
-	return op == 0x8d || (op & 0xf8) == 0x90 ||
-		(next >= 0xc0 && ((op & 0xfc) == 0x00 || (op & 0xfc) == 0x88 || op == 0x87));
 }

@@ -85,7 +85,7 @@ static bool makes(const struct sweep *s, const struct insn *in)
 	const uint8_t *bytes = bytes_at(s->ground, in->pc);
 
 	return in->kind == INSN_PLAIN && !(in->flags & INSN_NOP) && arch->effect &&
-		(arch->is_of_stack(bytes, in) || in->flags & INSN_PCREL ||
+		(arch->glance(bytes, in) & GLANCE_STACK || in->flags & INSN_PCREL ||
 		 (!s->impl->symbols->is_pie && words_has_number(s->impl, bytes, in)));
 }
 

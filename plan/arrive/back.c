@@ -529,25 +529,28 @@ static void arrive(struct back *b, raddr_t pc)
 }
 
 /* Is what it returns by loaded by something that is else not of the stack? */
-static void note_load(struct back *b, const struct insn *in, const uint8_t *bytes)
+static void note_load(struct back *b, const struct insn *in, const uint8_t *bytes,
+		      unsigned int glance)
 {
 	struct only_stores w;
 
-	b->takes |= b->known && in->size >= LOAD_SIZE && b->impl->arch->loads(bytes, in, &w) &&
+	b->takes |= glance & GLANCE_LOADS && b->known && in->size >= LOAD_SIZE &&
+		b->impl->arch->loads(bytes, in, &w) &&
 		stack_is_known(&b->stack, w.base) && b->stack.at[w.base] + w.number == 0;
 }
 
 /* What touches the stack, or goes elsewhere, or comes from there. */
 __attribute__((noinline))
 static bool pass_touching(struct back *b, const struct insn *in, const uint8_t *bytes, size_t left,
-			  bool touches)
+			  unsigned int glance)
 {
 	bool plain = in->kind == INSN_PLAIN, direct = in->dest && !plain;
+	bool touches = glance & GLANCE_STACK;
 	struct effect e;
 
 	arrive(b, in->pc);
 	if (plain && !touches) {
-		note_load(b, in, bytes);
+		note_load(b, in, bytes, glance);
 		if (!b->copies)
 			return b->may;
 	}
@@ -582,19 +585,16 @@ static bool pass_touching(struct back *b, const struct insn *in, const uint8_t *
 	return b->may;
 }
 
-bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size_t left)
+bool back_pass(struct back *b, const struct insn *in, const uint8_t *bytes, size_t left,
+	       unsigned int glance)
 {
-	bool touches = false;
-
 	/* What pads behind a function is none of it. */
 	if (b->may || !range_has(b->func, in->pc))
 		return false;
-	if (in->kind == INSN_PLAIN) {
-		touches = b->impl->arch->is_of_stack(bytes, in);
-		if (!touches && !b->copies && way_to(b, in->pc)->to != in->pc) {
-			note_load(b, in, bytes);
-			return false;
-		}
+	if (in->kind == INSN_PLAIN && !(glance & GLANCE_STACK) && !b->copies &&
+	    way_to(b, in->pc)->to != in->pc) {
+		note_load(b, in, bytes, glance);
+		return false;
 	}
-	return pass_touching(b, in, bytes, left, touches);
+	return pass_touching(b, in, bytes, left, glance);
 }

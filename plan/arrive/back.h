@@ -51,8 +51,9 @@ struct back {
 };
 
 void back_enter(struct back *, const struct plan_impl *, const struct func *);
-/* The next instruction: true, once, if now it may. */
-bool back_pass(struct back *, const struct insn *, const uint8_t *bytes, size_t left);
+/* The next instruction, of which `glance` tells: true, once, if now it may. */
+bool back_pass(struct back *, const struct insn *, const uint8_t *bytes, size_t left,
+	       unsigned int glance);
 
 /* The highest that a register may be. */
 static inline int32_t back_high(const struct back *b, int reg)

@@ -15,12 +15,12 @@ bool framed_by_memory(const struct insn *in)
 }
 
 bool framed_pass(struct framed *f, const struct arch *arch, const struct insn *in,
-		 const uint8_t *bytes, size_t left)
+		 const uint8_t *bytes, size_t left, unsigned int glance)
 {
 	bool goes = framed_by_memory(in);
 	struct effect e;
 
-	if (!arch->effect || (!goes && (in->kind != INSN_PLAIN || !arch->copies(bytes, in))))
+	if (!arch->effect || (!goes && !(glance & GLANCE_COPIES)))
 		return false;
 	arch->effect(bytes, left, in, &e);
 	if (!goes)

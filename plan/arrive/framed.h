@@ -13,9 +13,9 @@ struct framed {
 
 /* Does it go by a word of memory, and by no linkage slot? */
 bool framed_by_memory(const struct insn *);
-/* The next instruction: true if it may. The stack's own register and the frame's are asked of
- * elsewhere. */
+/* The next instruction, of which `glance` tells: true if it may. The stack's own register and the
+ * frame's are asked of elsewhere. */
 bool framed_pass(struct framed *, const struct arch *, const struct insn *, const uint8_t *bytes,
-		 size_t left);
+		 size_t left, unsigned int glance);
 
 #endif

@@ -150,7 +150,7 @@ static bool puts_first(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
 	if (in->kind != INSN_PLAIN || s->puts || is_in_func(s, in->pc) || !s->impl->arch->effect)
 		return false;
-	s->puts = s->impl->arch->is_of_stack(p, in) && may_put(s, in);
+	s->puts = s->impl->arch->glance(p, in) & GLANCE_STACK && may_put(s, in);
 	return s->puts;
 }
 
@@ -306,21 +306,25 @@ static int note_apart(struct sweep *s, const uint8_t *p, const struct insn *in)
 
 	if (!is_in_func(s, in->pc))
 		err = puts_first(s, p, in) ? suspect(s, in, SUSPECT_BACK) : 0;
-	else if (s->impl->arch->effect && s->impl->arch->is_of_stack(p, in))
+	else if (s->impl->arch->effect && s->impl->arch->glance(p, in) & GLANCE_STACK)
 		arrivals_suspect(s->impl, s->func, SUSPECT_BACK);
 	return err || is_dull(s, in) ? err : note_leading(s, p, in);
 }
 
 int sweep_note(struct sweep *s, const uint8_t *p, const struct insn *in)
 {
+	const struct arch *arch = s->impl->arch;
+	size_t left = s->ground->text->range.end - in->pc;
+
 	if (s->again || !is_in_func(s, in->pc))
 		return note_apart(s, p, in);
-	if (s->impl->arch->effect &&
-	    back_pass(&s->way_back, in, p, s->ground->text->range.end - in->pc))
+	unsigned int glance = in->kind == INSN_PLAIN && arch->effect ? arch->glance(p, in) : 0;
+
+	if (arch->effect && back_pass(&s->way_back, in, p, left, glance))
 		arrivals_suspect(s->impl, s->func, SUSPECT_BACK);
 	if (s->way_back.takes)
 		arrivals_suspect(s->impl, s->func, SUSPECT_TAKES);
-	if (framed_pass(&s->framed, s->impl->arch, in, p, s->ground->text->range.end - in->pc))
+	if (framed_pass(&s->framed, arch, in, p, left, glance))
 		arrivals_suspect(s->impl, s->func, SUSPECT_GOAL);
 	return is_dull(s, in) ? 0 : note_leading(s, p, in);
 }

@@ -54,6 +54,20 @@ static inline void judge_only_stores(const struct trial *t)
 		wrong(t, "it stores elsewhere");
 }
 
+/* So is whether it may write to the stack, or change where that is, or its frame. */
+static inline void judge_of_stack(const struct trial *t)
+{
+	const struct effect *e = &t->e;
+	uint32_t sets = e->others | (e->reg >= 0 ? 1u << e->reg : 0);
+	bool stores = e->stores && e->memory && !e->thread && arch_is_stack(&arch_x86_64, e->base);
+
+	if (t->in.kind == INSN_PLAIN && !e->forbidden &&
+	    (e->pushes || e->pops || e->op == EFFECT_POP || stores ||
+	     sets & (1u << arch_x86_64.stack | 1u << arch_x86_64.frame)) &&
+	    !(arch_x86_64.glance(t->bytes, &t->in) & GLANCE_STACK))
+		wrong(t, "it is of the stack, which is not told");
+}
+
 /* So is whether a register may get what another one holds. */
 static inline void judge_copies(const struct trial *t)
 {
@@ -62,7 +76,7 @@ static inline void judge_copies(const struct trial *t)
 	bool of = (e->base >= 0 && e->base != e->reg) || (e->index >= 0 && e->index != e->reg);
 
 	if (((moves && of && !e->cut) || e->op == EFFECT_SWAP) && t->in.kind == INSN_PLAIN &&
-	    !arch_x86_64.copies(t->bytes, &t->in))
+	    !(arch_x86_64.glance(t->bytes, &t->in) & GLANCE_COPIES))
 		wrong(t, "a copy is not told");
 }
 
@@ -487,6 +501,7 @@ static inline int trial_run(struct trial *t)
 	judge_registers(t);
 	judge_others(t);
 	judge_only_stores(t);
+	judge_of_stack(t);
 	judge_copies(t);
 	judge_value(t);
 	judge_vector(t);
