@@ -80,6 +80,7 @@ bool values_are_named(const struct values *);
 /* Are all of them addresses that code names, and is there one? */
 bool values_are_known(const struct values *);
 bool values_are_whole(const struct values *);
+bool values_are_words(const struct values *);	/* and no numbers */
 
 /* flow_search.c. A search of its own (reg -1: the number 0). */
 void flow_ask(struct flow *, size_t step, int reg, struct values *ret);

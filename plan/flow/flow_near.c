@@ -137,6 +137,14 @@ bool values_are_whole(const struct values *s)
 	return true;
 }
 
+bool values_are_words(const struct values *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].kind != VALUE_WORD)
+			return false;
+	return true;
+}
+
 bool flow_passes_on(struct flow *f, size_t step, int reg, bool start)
 {
 	const struct step *steps = f->body->steps;

@@ -32,11 +32,13 @@ static bool is_slot(const struct effect *e, int64_t number, int base)
 		e->number < number + WORD && e->number > number - size;
 }
 
-/* What is known of what no search finds: `whole` says that it is a whole word, or it may be
- * anything. Where sums are judged what is not named does not matter. */
-static struct value given_up(const struct flow *f, bool whole)
+/* What is known of what no search finds: a whole word, if the word of the frame is surely one, or
+ * anything. Where sums are judged what is not named does not matter, nor where tables are sought. */
+static struct value given_up(struct flow *f, size_t step, const struct slot *slot)
 {
-	return f->near_only || whole ? value_word : value_any;
+	bool whole = f->near_only || f->follows || (slot && flow_slot_is_whole(f, step, slot));
+
+	return whole ? value_word : value_any;
 }
 
 /* A number that is stored, or pushed: if it is no address, it is nothing that is gone by. Many
@@ -136,7 +138,8 @@ void flow_set_by_slot(struct flow *f, size_t step, const struct slot *slot, stru
 	of.n = 0;
 	flow_search(f, step, place, &of);
 	/* Written by another register it need not be what was found. */
-	if (!f->near_only && values_are_whole(&of) && flow_slot_has_others(f, step, slot) &&
+	if (!f->near_only && values_are_whole(&of) && !(f->follows && values_are_words(&of)) &&
+	    flow_slot_has_others(f, step, slot) &&
 	    !flow_slot_is_whole(f, step, slot))
 		values_add(ret, value_put);
 	else
@@ -165,7 +168,8 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 		flow_set_by_slot(f, step, &(struct slot){ e->number, e->base }, ret);
 		return;
 	}
-	if (e->width == 8 && is_of_copy(f, step, e) && !flow_load_is_whole(f, step, e)) {
+	if (e->width == 8 && !f->follows && is_of_copy(f, step, e) &&
+	    !flow_load_is_whole(f, step, e)) {
 		values_add(ret, value_put);
 		return;
 	}
@@ -290,7 +294,7 @@ static void set_by_vector(struct flow *f, size_t step, int vector, unsigned int 
 		if (vector < 0)
 			break;
 	}
-	values_add(ret, given_up(f, false));
+	values_add(ret, given_up(f, step, NULL));
 }
 
 /* A word of the frame that has one of a vector. False: it is not known which, or what that is. */
@@ -334,8 +338,7 @@ static bool put_back(struct flow *f, size_t step, const struct slot *slot, int *
 	else if (e->writes && !apart)
 		values_add(ret, written(f, e));
 	else if (e->source < 0 || apart)
-		values_add(ret, given_up(f, f->near_only ||
-					 flow_slot_is_whole(f, step + 1, slot)));
+		values_add(ret, given_up(f, step + 1, slot));
 	else
 		return true;
 	return false;
@@ -354,8 +357,7 @@ static bool slot_back(struct flow *f, size_t step, int *place, struct values *re
 		return put_back(f, step, &slot, place, ret);
 	if (slot.base == sp ? !effect_lowers(e, sp, &higher) :
 	    e->reg == slot.base || e->others >> slot.base & 1) {
-		values_add(ret, given_up(f, f->near_only ||
-					 flow_slot_is_whole(f, step + 1, &slot)));
+		values_add(ret, given_up(f, step + 1, &slot));
 		return false;
 	}
 	if (higher)

@@ -117,6 +117,7 @@ int flow_follow(struct flow *f, bool *all)
 	int err = 0;
 
 	f->hurried = flow_hurries(f, 0);
+	f->follows = true;
 	for (int round = 0; more && round < ROUNDS && err >= 0 && f->nlinks <= LINKS; round++) {
 		more = false;
 		for (size_t i = 0; i < b->nsteps && err >= 0; i++) {
@@ -128,6 +129,7 @@ int flow_follow(struct flow *f, bool *all)
 		if (more)
 			flow_ready(f);
 	}
+	f->follows = false;
 	*all = !more;
 	free(w.tables);
 	return err < 0 ? err : 0;

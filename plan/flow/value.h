@@ -142,7 +142,8 @@ struct flow {
 	bool near_only;		/* what arrives otherwise brings nothing that is known */
 	bool rounds;		/* a sum that is judged where it is made depends on itself */
 	bool patient;		/* look as far for where calls lead as for jumps */
-	bool hurried;		/* it is not asked what the body may compute */
+	bool hurried;		/* it is not asked what the body may compute; */
+	bool follows;		/* nor of what is no table's address: only such are sought */
 	uint32_t copies;	/* registers that the stack's or the frame's is moved to, */
 	bool copies_known;	/* once they were looked for */
 	bool by_call;		/* what is asked for is what a call goes by */
