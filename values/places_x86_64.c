@@ -114,7 +114,8 @@ static bool classify(const struct signature *s, uint32_t type, uint64_t at, enum
 			classify_members(s, t, at, c, depth);
 	case TYPE_STRUCT:
 	case TYPE_UNION:
-		return classify_members(s, t, at, c, depth);
+		return type_is_transparent(t) ? classify_scalar(s, type, at, c, CLASS_INTEGER) :
+			classify_members(s, t, at, c, depth);
 	case TYPE_ARRAY:
 		return classify_elements(s, t, at, c, depth);
 	case TYPE_FLOAT:

@@ -125,6 +125,11 @@ bool type_is_scalar(const struct type *t)
 		t->kind == TYPE_CODE;
 }
 
+bool type_is_transparent(const struct type *t)
+{
+	return t->kind == TYPE_UNION && !t->n && t->size == 8 && !(t->flags & TYPE_OPAQUE);
+}
+
 static uint32_t align_within(const struct signature *s, uint32_t index, unsigned int depth)
 {
 	const struct type *t = signature_type_at(s, index);

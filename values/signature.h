@@ -259,5 +259,8 @@ static inline bool type_is_inner(const struct type *t)
 
 /* Is it a number, bool, enum or pointer, in a general register if it is a parameter? */
 bool type_is_scalar(const struct type *);
+/* A union of which gcc tells no members, as of a transparent one that only a typedef names
+ * (connect()'s address): it is passed as its first member would be, which mostly is a pointer. */
+bool type_is_transparent(const struct type *);
 
 #endif

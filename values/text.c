@@ -261,6 +261,14 @@ static void print_shape(const struct printing *p, uint32_t type, struct spot s,
 
 /* -------------------------------------------------------------------------- */
 
+static void print_word(const struct printing *p, struct spot s)
+{
+	uint64_t word;
+
+	if (take_word(p, s, &word))
+		line_add(p->t, "%#llx", (unsigned long long)word);
+}
+
 static void print_plain(const struct printing *p, const struct type *t, struct spot s)
 {
 	uint8_t bytes[SCALAR_MAX] = { 0 };
@@ -301,6 +309,8 @@ static void print_value(const struct printing *p, uint32_t type, struct spot s,
 	case TYPE_UNION:
 		if (rust)
 			rust_struct(p, t, "", s, nested);
+		else if (type_is_transparent(t))
+			print_word(p, s);
 		else
 			print_members(p, t, s, nested);
 		break;

@@ -26,18 +26,23 @@ __attribute__((noinline)) double scale(struct point p, enum colour c, float by)
 { return (p.x + p.y) * by + (double)c; }
 __attribute__((noinline)) const char *longest(const char *a, const struct point *p)
 { return p->x ? a + 1 : a; }
+/* As connect() has one: of its members gcc tells nothing. */
+typedef union { const struct point *p; const enum colour *c; } address
+__attribute__((transparent_union));
+__attribute__((noinline)) long reach(int fd, address to, int n) { return fd + to.p->x + n; }
 static volatile int kept;
 __attribute__((noinline)) void nothing(void) { kept++; kept++; }
 __attribute__((noinline)) long outer(int n)
 { char b[32]; struct point p = { n, 2 }; volatile double d;
   long r = read_it(n, b, 32); d = scale(p, GREEN, 1.5f); nothing();
+  r += reach(3, &p, 16) > 1000;
   return r + (long)d + longest("abcdef", &p)[0]; }
 int main(void) { long r = 0; for (int i = 0; i < 3; i++) r += outer(i); return r == 0; }
 END
 gcc -O1 -g -o v v.c
 by_hand='read_it(fd:x32, out:outstr, n:u64, ret:i64)'
-names=(-f read_it -f scale -f longest -f nothing -f outer)
-columns() { sed -n 's/.*] | //p' "$1"; }
+names=(-f read_it -f scale -f longest -f nothing -f outer -f reach)
+columns() { sed -n 's/to=0x[0-9a-f]*/to=0xADDRESS/; s/.*] | //p' "$1"; }
 status 0 "$INJECT" -q "${names[@]}" -a -A "$by_hand" -o traced -- ./v
 columns traced >trace.calls
 status 0 "$INJECT" record -q "${names[@]}" -a -A "$by_hand" -o recorded -- ./v
@@ -49,6 +54,7 @@ outer(n=1) {
   read_it(fd=0x1, out="GET / HTTP", n=32) = 10;
   scale(p={x=1, y=2}, c=GREEN, by=1.5) = 5.5;
   nothing();
+  reach(fd=3, to=0xADDRESS, n=16) = 20;
   longest(a="abcdef", p=&{x=1, y=2}) = "bcdef";
 } = 113; /* outer */
 END
