@@ -24,7 +24,7 @@ static bool modrm_is_of_stack(const uint8_t *p, size_t left)
 /* What an opcode may have to do with the stack. */
 enum {
 	STACK_NONE,
-	STACK_OF,		/* pushes, pops, exchanges with %rax, %rsp or %rbp set to a number */
+	STACK_OF,		/* pushes, pops, exchanges with %rax; or %rsp and %rbp are set */
 	STACK_MODRM,		/* what its ModRM says */
 	STACK_TO,		/* it writes to no memory, but to a register: loads, comparisons */
 	STACK_BOTH,		/* what its ModRM says, or it sets the register: lea, exchanges */
@@ -58,8 +58,8 @@ static const uint8_t of_stack[256] = {
 	[0xf0] = STACK_BEFORE, [0xf2 ... 0xf3] = STACK_BEFORE,
 };
 
-/* Opcodes of two bytes, by the second: pushes and pops of segments, byte swaps, and what may set the
- * register that its ModRM names. Of those below 0x40 nothing is said. */
+/* Opcodes of two bytes, by the second: pushes and pops of segments, byte swaps, and what may set
+ * the register that its ModRM names. Of those below 0x40 nothing is said. */
 static bool two_bytes_are_of_stack(const uint8_t *op, size_t n)
 {
 	unsigned int reg = n > 2 ? op[2] >> 3 & 7 : 0;

@@ -33,7 +33,8 @@ static bool is_slot(const struct effect *e, int64_t number, int base)
 }
 
 /* What is known of what no search finds: a whole word, if the word of the frame is surely one, or
- * anything. Where sums are judged what is not named does not matter, nor where tables are sought. */
+ * anything. What is not named does not matter where sums are judged, nor where tables are sought.
+ */
 static struct value given_up(struct flow *f, size_t step, const struct slot *slot)
 {
 	bool whole = f->near_only || f->follows || (slot && flow_slot_is_whole(f, step, slot));

@@ -198,9 +198,9 @@ uint32_t named_next(struct named *, size_t step);
  * What it may be in *ret. */
 bool flow_named(struct flow *, size_t step, int reg, struct values *ret);
 /* flow_near.c. Is what a step puts into a register used by nothing before a call, from which the
- * register does not come back, or before the body is left? (By the second one that calls return by a
- * label may come back, where less is returned, and no function's `start`: mixed.c.) Most addresses of
- * code are passed so. */
+ * register does not come back, or before the body is left? (By the second one that calls return by,
+ * a label may come back where less is returned, and no function's `start`: mixed.c.) Most addresses
+ * of code are passed so. */
 bool flow_passes_on(struct flow *, size_t step, int reg, bool start);
 /* call 1f; 1: pop %r: does it take its own address so? */
 bool flow_is_own_address(const struct flow *, size_t step);
