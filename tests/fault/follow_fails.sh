@@ -23,7 +23,7 @@ follows()
 }
 
 # In which the next program has begun, too, and is traced.
-time=$((300 * ${PATIENCE:-1}))ms
+[ "${PATIENCE:-1}" -lt 10 ] && time=300ms || time=$((800 * PATIENCE))ms
 forks() { TELL=fork,reap follows "$@" forker 'fork_*' -d 0.03 --follow-fork; }
 execs() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d $time --follow-exec; }
 both() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d $time --follow-exec --follow-fork; }

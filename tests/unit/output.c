@@ -272,8 +272,8 @@ int main(void)
 	test_give_up();
 	test_full_disk();
 	test_clean();
-	for (const char *const *n = (const char *const[]){ "file", "private", "link",
-							    "fifo", NULL }; *n; n++)
+	for (const char *const *n = (const char *const[]){ "file", "private", "link", "fifo",
+							    "limited", "precious", NULL }; *n; n++)
 		unlink(in_dir(*n));
 	rmdir(dir);
 	return failures != 0;
