@@ -336,8 +336,7 @@ static int judge_computed(struct plan_impl *p, struct flow *f, bool takes, size_
 	bool code;
 	uint32_t regs = named_registers(f, &code);
 	struct mixed *mixed = NULL;
-	/* In a hurry: one sum more that is in doubt changes little, as one goal more. */
-	int err = (code || takes) && !f->hurried ? flow_mixed(f, takes, &mixed) : 0;
+	int err = code || takes ? flow_mixed(f, takes, &mixed) : 0;
 
 	if (!err)
 		err = judge_sums(p, f, regs, first, mixed);

@@ -157,9 +157,11 @@ bool flow_passes_on(struct flow *f, size_t step, int reg, bool start)
 
 		if (kind == INSN_CALL || kind == INSN_CALL_INDIRECT)
 			return !(f->arch->kept >> reg & 1) &&
-				(reg != f->arch->second || start) &&
+				(start || (reg != f->arch->second && kind != INSN_CALL)) &&
 				flow_led_to(f, step) == f->body->nsteps;
-		if (kind == INSN_RETURN || kind == INSN_JUMP)
+		if (kind == INSN_RETURN)
+			return !f->backs;
+		if (kind == INSN_JUMP && !step_is_indirect(&steps[step]))
 			return flow_led_to(f, step) == f->body->nsteps;
 		if (kind != INSN_PLAIN || steps[step].ends || e->others || e->computes ||
 		    e->op == EFFECT_SWAP || e->reg == reg || e->base == reg || e->index == reg ||

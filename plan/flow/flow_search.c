@@ -33,13 +33,13 @@ static bool is_slot(const struct effect *e, int64_t number, int base)
 }
 
 /* What is known of what no search finds: a whole word, if the word of the frame is surely one, or
- * anything. What is not named does not matter where sums are judged, nor where tables are sought.
- */
+ * anything. What is not named does not matter where sums are judged; where tables are sought, which
+ * of the two it is. */
 static struct value given_up(struct flow *f, size_t step, const struct slot *slot)
 {
-	bool whole = f->near_only || f->follows || (slot && flow_slot_is_whole(f, step, slot));
+	bool asks = slot && !f->near_only && !f->follows;
 
-	return whole ? value_word : value_any;
+	return f->near_only || (asks && flow_slot_is_whole(f, step, slot)) ? value_word : value_any;
 }
 
 /* A number that is stored, or pushed: if it is no address, it is nothing that is gone by. Many
@@ -139,9 +139,9 @@ void flow_set_by_slot(struct flow *f, size_t step, const struct slot *slot, stru
 	of.n = 0;
 	flow_search(f, step, place, &of);
 	/* Written by another register it need not be what was found. */
-	if (!f->near_only && values_are_whole(&of) && !(f->follows && values_are_words(&of)) &&
-	    flow_slot_has_others(f, step, slot) &&
-	    !flow_slot_is_whole(f, step, slot))
+	if (!f->near_only && values_are_whole(&of) &&
+	    ((f->follows && of.n && values_are_words(&of)) ||
+	     (flow_slot_has_others(f, step, slot) && !flow_slot_is_whole(f, step, slot))))
 		values_add(ret, value_put);
 	else
 		values_add_all(ret, &of);
@@ -169,8 +169,8 @@ void flow_set_by_load(struct flow *f, size_t step, const struct effect *e, struc
 		flow_set_by_slot(f, step, &(struct slot){ e->number, e->base }, ret);
 		return;
 	}
-	if (e->width == 8 && !f->follows && is_of_copy(f, step, e) &&
-	    !flow_load_is_whole(f, step, e)) {
+	if (e->width == 8 && is_of_copy(f, step, e) &&
+	    (f->follows || !flow_load_is_whole(f, step, e))) {
 		values_add(ret, value_put);
 		return;
 	}

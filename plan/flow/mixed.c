@@ -107,6 +107,13 @@ static bool is_leaver(const struct flow *f, size_t step, size_t *leaver)
 		f->leads[step] != LEADS_BY_SWITCH;
 }
 
+/* A return that goes by what the body has put. Code of no function has many that may. */
+static bool is_goto(struct flow *f, size_t step)
+{
+	return f->backs && !f->body->unowned && f->body->steps[step].insn.kind == INSN_RETURN &&
+		flow_has_put(f, step, 0);
+}
+
 /* A call of the body's own: what is called has the registers as they are before it, and one word
  * more on the stack; or it is the body from its start on, with a frame of its own. */
 static void call_own(struct mixed *m, size_t to, const struct mixed_state *from)
@@ -128,7 +135,7 @@ static void call_own(struct mixed *m, size_t to, const struct mixed_state *from)
 
 static void lead_on(struct mixed *m, size_t step, size_t *leaver, const struct mixed_state *s)
 {
-	const struct flow *f = m->flow;
+	struct flow *f = m->flow;
 	const struct step *st = &f->body->steps[step];
 
 	if (st->insn.dest && st->insn.kind != INSN_CALL)
@@ -136,7 +143,7 @@ static void lead_on(struct mixed *m, size_t step, size_t *leaver, const struct m
 	for (size_t i = 0; i < f->nlinks && f->leads[step] == LEADS_BY_SWITCH; i++)
 		if (f->links[i].step == step)
 			join_at(m, f->links[i].at, s);
-	if (is_leaver(f, step, leaver)) {
+	if (is_leaver(f, step, leaver) || is_goto(f, step)) {
 		struct mixed_state away = state_away(m, step, s);
 
 		mixed_join(m, &m->anywhere, &away);

@@ -143,7 +143,8 @@ struct flow {
 	bool rounds;		/* a sum that is judged where it is made depends on itself */
 	bool patient;		/* look as far for where calls lead as for jumps */
 	bool hurried;		/* it is not asked what the body may compute; */
-	bool follows;		/* nor of what is no table's address: only such are sought */
+	bool follows;		/* nor whether something else than a table's address is whole, for
+				 * only such are sought: it may be anything */
 	uint32_t copies;	/* registers that the stack's or the frame's is moved to, */
 	bool copies_known;	/* once they were looked for */
 	bool by_call;		/* what is asked for is what a call goes by */
@@ -198,9 +199,10 @@ uint32_t named_next(struct named *, size_t step);
  * What it may be in *ret. */
 bool flow_named(struct flow *, size_t step, int reg, struct values *ret);
 /* flow_near.c. Is what a step puts into a register used by nothing before a call, from which the
- * register does not come back, or before the body is left? (By the second one that calls return by,
- * a label may come back where less is returned, and no function's `start`: mixed.c.) Most addresses
- * of code are passed so. */
+ * register does not come back, or before the body is left? (But for the `start` of a function it
+ * may come back: from a call of code that is known, which need not change it, as by gcc's -fipa-ra;
+ * by the second one that calls return by, where less is returned.) Most addresses of code are
+ * passed so. */
 bool flow_passes_on(struct flow *, size_t step, int reg, bool start);
 /* call 1f; 1: pop %r: does it take its own address so? */
 bool flow_is_own_address(const struct flow *, size_t step);

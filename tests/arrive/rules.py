@@ -23,6 +23,7 @@ import rules_joined  # noqa: F401
 import rules_left  # noqa: F401
 import rules_lost  # noqa: F401
 import rules_vectors  # noqa: F401
+import rules_passed  # noqa: F401
 import rules_ways  # noqa: F401
 import rules_words  # noqa: F401
 from rule import BY_WORD, PROGRAMS, rule
