@@ -25,8 +25,8 @@ follows()
 # In which the next program has begun, too, and is traced.
 [ "${PATIENCE:-1}" -lt 10 ] && time=300ms || time=$((800 * PATIENCE))ms
 forks() { TELL=fork,reap follows "$@" forker 'fork_*' -d 0.03 --follow-fork; }
-execs() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d $time --follow-exec; }
-both() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d $time --follow-exec --follow-fork; }
+execs() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d "$time" --follow-exec; }
+both() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d "$time" --follow-exec --follow-fork; }
 
 forks 311 fail
 execs 611 fail
