@@ -42,7 +42,7 @@ judge '.nap_for | .calls == $n[0] and .timed == .calls and
 	.max_ns * 1.001 >= $n[3] and .max_ns * 0.999 <= $n[4] and
 	all(.buckets[]; .to_ns > 100000) and
 	([.buckets[] | select(.from_ns >= 24000000) | .calls] | add >= 10)' "${ANSWER[@]:1}"
-timed 'thread_*' threads
+timed 'thread_[io]*' threads
 judge '.thread_outer.timed == $n[0] and .thread_inner.timed == 2 * $n[0] and
 	(.thread_outer.total_ns - .thread_outer.self_ns - .thread_inner.total_ns | fabs) <= 2 and
 	.thread_inner.self_ns == .thread_inner.total_ns' "${ANSWER[1]}"
@@ -57,7 +57,7 @@ judge '[.left_outer, .left_inner] | all(.calls == $n[0] and .unwound >= $n[0] - 
 	.unwound == .timed)' "${ANSWER[1]}"
 
 # Its main thread alone: that one makes no call of these.
-timed 'thread_*' threads --tid "$VICTIM"
+timed 'thread_[io]*' threads --tid "$VICTIM"
 [ "$(closing calls)" = 0 ] || die "calls of other threads: $(tail -n 1 trace.err)"
 timed 'nap_*' naps --tid "$VICTIM"
 judge '.nap_for.timed == $n[0]' "${ANSWER[1]}"
@@ -72,7 +72,7 @@ grep -Eq '^# nap_for: 30 calls; average [0-9.]+ [mu]?s, p50 .*, p99 .*, longest 
 [ "$(awk '!/^#/ { n += $3 } END { print n }' trace.out)" = 30 ] || die "rows: $(cat trace.out)"
 
 # Killed while it times; then visits of other kinds in turn.
-inject_bg hist -p "$VICTIM" -f 'thread_*' -o /dev/null
+inject_bg hist -p "$VICTIM" -f 'thread_[io]*' -o /dev/null
 tell threads '^threads ' >/dev/null
 kill -KILL "$TRACER"
 wait "$TRACER" || true
@@ -81,7 +81,7 @@ status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 for way in trace hist count hist "trace --entry-only" top; do
 	read -ra words <<<"$way"
-	inject_bg "${words[@]}" -p "$VICTIM" -f 'thread_*' -o calls.txt
+	inject_bg "${words[@]}" -p "$VICTIM" -f 'thread_[io]*' -o calls.txt
 	tell threads '^threads ' >/dev/null
 	inject_end
 	removed
