@@ -84,14 +84,18 @@ static int write_named(const struct visit *v, const struct ring_snapshot *still,
 		       const struct options *o)
 {
 	struct modules mods = { 0 };
-	struct naming naming = { .target = &v->target, .mods = &mods };
+	struct callers_tables signals = { 0 };
+	struct naming naming = { .target = &v->target, .mods = &mods, .callers = &signals };
 	const struct caller_names names = { naming_find, &naming };
 	bool walks = v->session.s.callers_size;
 	int err = walks ? modules_open_process(o->pid, &mods) : 0;
 
+	if (!err && walks)
+		err = callers_find_signals(&signals, &v->target, &mods);
 	err = err ? err : write_trace(&v->notes, still, o->pid, walks ? &names : NULL,
 				      options_directory(o));
 	naming_end(&naming);
+	callers_clear(&signals);
 	modules_close(&mods);
 	return err;
 }
