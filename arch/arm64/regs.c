@@ -215,6 +215,8 @@ static bool leaks_eintr(long nr)
 	case SYS_read: case SYS_readv: case SYS_recvfrom: case SYS_recvmsg:
 	case SYS_recvmmsg: case SYS_write: case SYS_writev: case SYS_sendto:
 	case SYS_sendmsg: case SYS_sendmmsg:
+	case SYS_pread64: case SYS_preadv: case SYS_preadv2: case SYS_pwrite64:
+	case SYS_pwritev: case SYS_pwritev2: case SYS_fsync: case SYS_fdatasync:
 	case SYS_rt_sigtimedwait: case SYS_io_getevents:
 	case SYS_io_pgetevents: case SYS_io_uring_enter:
 	case SYS_semop: case SYS_semtimedop:

@@ -154,8 +154,10 @@ void regs_forget_call(struct regs *r)
 /*
  * The calls that ptrace makes return EINTR although no signal came, and that
  * have then done nothing, so that running them again is right: found by
- * stopping each of 51 blocking calls. Never others: close, ioctl and FUSE may
- * have acted already.
+ * stopping each of 51 blocking calls; and those by which files are read and
+ * written at a position, and brought to their disk, which only a file system in
+ * user space (FUSE) lets end so. Never others: close, ioctl and what changes
+ * directories there may have acted already.
  */
 static bool leaks_eintr(long nr)
 {
@@ -165,6 +167,8 @@ static bool leaks_eintr(long nr)
 	case SYS_read: case SYS_readv: case SYS_recvfrom: case SYS_recvmsg:
 	case SYS_recvmmsg: case SYS_write: case SYS_writev: case SYS_sendto:
 	case SYS_sendmsg: case SYS_sendmmsg:
+	case SYS_pread64: case SYS_preadv: case SYS_preadv2: case SYS_pwrite64:
+	case SYS_pwritev: case SYS_pwritev2: case SYS_fsync: case SYS_fdatasync:
 	case SYS_rt_sigtimedwait: case SYS_io_getevents:
 	case SYS_io_pgetevents: case SYS_io_uring_enter:
 	case SYS_semop: case SYS_semtimedop:

@@ -17,7 +17,7 @@
 
 enum {
 	IOVS = 1024,		/* the kernel's UIO_MAXIOV */
-	NOWAIT = 8,		/* RWF_NOWAIT of pwritev2 */
+	NOWAIT = 8,		/* RWF_NOWAIT of preadv2 and pwritev2 */
 	MEM_MAJOR = 1,		/* /dev/zero, /dev/urandom and their kin */
 };
 
@@ -215,10 +215,12 @@ static bool shortened_judge(const struct cut *c)
 		return cut_copy(c, a[0], a[1], a[2], a[4]);
 	case SYS_splice:
 		return !(a[5] & SPLICE_F_NONBLOCK) && cut_copy(c, a[0], a[1], a[2], a[4]);
-	case SYS_read:
+	case SYS_read: case SYS_pread64:
 		return cut_read(c, a[2]);
-	case SYS_readv:
+	case SYS_readv: case SYS_preadv:
 		return cut_read(c, iov_bytes(c, a[1], a[2]));
+	case SYS_preadv2:
+		return !(a[5] & NOWAIT) && cut_read(c, iov_bytes(c, a[1], a[2]));
 	case SYS_recvfrom:
 		return cut_receive(c, a[3], a[2]);
 	case SYS_recvmsg:
