@@ -13,6 +13,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 
 #include "tests/victims/victim.h"
@@ -169,6 +170,16 @@ static void *work(void *which)
 	return NULL;
 }
 
+/* The device, also where /dev has few. */
+static int open_fuse(void)
+{
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 && !mknod("fuse", S_IFCHR | 0600, makedev(10, 229)))
+		fd = open("fuse", O_RDWR | O_CLOEXEC);
+	return fd;
+}
+
 static const char *begin(void)
 {
 	char dir[] = "mountedXXXXXX", options[64];
@@ -176,7 +187,7 @@ static const char *begin(void)
 	if (!mkdtemp(dir) || unshare(CLONE_NEWNS) ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		return "no mounts of its own";
-	fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	fuse = open_fuse();
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse);
 	snprintf(path, sizeof(path), "%s/file", dir);
 	if (fuse < 0 || mount("user_files", dir, "fuse", MS_NOSUID | MS_NODEV, options))
