@@ -204,8 +204,9 @@ void regs_forget_call(struct regs *r)
 
 /*
  * The calls that ptrace makes return EINTR although no signal came, and that
- * have then done nothing, so that running them again is right. Never others: close, ioctl
- * and FUSE may have acted already. docs/attach.md has how this was measured.
+ * have then done nothing, so that running them again is right; some of them only in a file
+ * system in user space (FUSE). Never others: close, ioctl and what changes directories there
+ * may have acted already. docs/attach.md has how this was measured.
  */
 static bool leaks_eintr(long nr)
 {

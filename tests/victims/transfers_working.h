@@ -29,6 +29,23 @@ static long work_urandom(void)
 	return UNTIL_SHORT(MUCH, readv(fd, &v, 1));
 }
 
+static long work_at(void)
+{
+	int fd = open("/dev/urandom", O_RDONLY);
+	char *to = malloc(MUCH);
+
+	return UNTIL_SHORT(MUCH, pread(fd, to, MUCH, 0));
+}
+
+static long work_vector_at(void)
+{
+	int fd = open("/dev/urandom", O_RDONLY);
+	char *to = malloc(MUCH);
+	struct iovec v = { to, MUCH };
+
+	return UNTIL_SHORT(MUCH, preadv2(fd, &v, 1, 0, 0));
+}
+
 static long work_getrandom(void)
 {
 	char *to = malloc(MUCH);
@@ -55,6 +72,8 @@ static long work_copy(void)
 static struct row working[] = {
 	{ .name = "read_zero", .run = work_zero, .want = MUCH },
 	{ .name = "readv_urandom", .run = work_urandom, .want = MUCH },
+	{ .name = "pread_urandom", .run = work_at, .want = MUCH },
+	{ .name = "preadv2_urandom", .run = work_vector_at, .want = MUCH },
 	{ .name = "getrandom", .run = work_getrandom, .want = MUCH },
 	{ .name = "sendfile_null", .run = work_sendfile, .want = MUCH },
 	{ .name = "copy_file_range", .run = work_copy, .want = MUCH },
