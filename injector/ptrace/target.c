@@ -118,12 +118,33 @@ static int wait_all(struct target *t, uint64_t until)
 			return fail(ESRCH, "wait for the threads of %d (%s)", t->pid, t->comm);
 		} else if (late) {
 			return fail_late(t, "did not stop", hold_count(t, HOLD_SEIZED),
-					 t->nthreads);
+					 MAX(t->nthreads, (size_t)MAX(t->own_count, 0)));
 		} else {
 			target_nap(until);
 		}
 	}
 	return 0;
+}
+
+static bool was_late(const struct target *t, pid_t tid)
+{
+	for (size_t i = 0; i < t->nlate; i++)
+		if (t->late[i] == tid)
+			return true;
+	return false;
+}
+
+/* One that is not noted, for want of memory, is stopped with the others. */
+static void note_late(struct target *t)
+{
+	for (size_t i = 0; i < t->nthreads; i++) {
+		const struct thread_hold *th = &t->threads[i];
+		pid_t *late = th->hold == HOLD_SEIZED && !was_late(t, th->tid) ?
+			vec_push(t->late, t->nlate, t->late_cap) : NULL;
+
+		if (late)
+			*late = th->tid;
+	}
 }
 
 /* The kernel's own are left alone: to be stopped may end what one does for the program
@@ -169,6 +190,20 @@ static int seize_one(struct target *t, pid_t tid)
 	return err ? err : target_tell(t, heard);
 }
 
+/* Another thread may have the id by now, of another process. */
+static int seize_late(struct target *t, uint64_t until)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->nlate; i++)
+		if (procfs_is_listed(t->own, t->own_count, t->late[i]))
+			t->late[kept++] = t->late[i];
+	t->nlate = kept;
+	target_seize_begin();
+	int err = seize_listed(t, t->late, (int)t->nlate, until), heard = target_seize_end();
+	return err ? err : target_tell(t, heard);
+}
+
 /* Before the stop, for it takes 20 us a thread. The main thread is looked at
  * during the stop too: it has the filters that are set for all. */
 static void look_at_threads(struct target *t)
@@ -178,6 +213,18 @@ static void look_at_threads(struct target *t)
 	t->own_count = procfs_threads(t->pid, &t->own);
 	for (int i = 0; i < t->own_count && !t->filtered; i++)
 		t->filtered = procfs_filtered(t->pid, t->own[i]);
+}
+
+static int stop_all(struct target *t, uint64_t until)
+{
+	int fresh = seize_late(t, until);
+
+	do {
+		int err = fresh < 0 ? fresh : wait_all(t, until);
+
+		fresh = err ? err : seize_new(t, until);
+	} while (fresh > 0 || (!fresh && hold_count(t, HOLD_SEIZED)));
+	return fresh;
 }
 
 int target_stop(struct target *t, uint64_t budget)
@@ -192,17 +239,9 @@ int target_stop(struct target *t, uint64_t budget)
 	t->stopped_at = now_ns();
 	t->lent = false;
 	target_ask_again(t);
-	for (;;) {
-		int fresh = seize_new(t, t->stopped_at + budget);
-
-		if (fresh < 0)
-			return fresh;
-		if (!fresh && !hold_count(t, HOLD_SEIZED))
-			break;
-		int err = wait_all(t, t->stopped_at + budget);
-		if (err)
-			return err;
-	}
+	int err = stop_all(t, t->stopped_at + budget);
+	if (err)
+		return note_late(t), err;
 	t->filtered |= procfs_filtered(t->pid, 0);
 	return hold_count(t, HOLD_STOPPED) ? target_check_program(t) :
 		fail(ESRCH, "%d (%s) is gone", t->pid, t->comm);

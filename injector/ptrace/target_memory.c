@@ -104,12 +104,14 @@ void target_close(struct target *t)
 		close(t->mem);
 	free(t->threads);
 	free(t->own);
+	free(t->late);
 	seccomp_forget(&t->filters);
 	layout_clear(&t->layout);
 	t->mem = -1;
 	t->threads = NULL;
-	t->own = NULL;
+	t->own = t->late = NULL;
 	t->nthreads = t->cap = 0;
+	t->nlate = t->late_cap = 0;
 	t->own_count = 0;
 }
 
