@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "arch/leaks.h"
 #include "payload/abi.h"
 
 enum {
@@ -202,31 +203,6 @@ void regs_forget_call(struct regs *r)
 	r->raw[CODE] = 0;
 }
 
-/*
- * The calls that ptrace makes return EINTR although no signal came, and that
- * have then done nothing, so that running them again is right; some of them only in a file
- * system in user space (FUSE). Never others: close, ioctl and what changes directories there
- * may have acted already. docs/attach.md has how this was measured.
- */
-static bool leaks_eintr(long nr)
-{
-	switch (nr) {
-	case SYS_epoll_pwait: case SYS_epoll_pwait2:
-	case SYS_accept: case SYS_accept4: case SYS_connect:
-	case SYS_read: case SYS_readv: case SYS_recvfrom: case SYS_recvmsg:
-	case SYS_recvmmsg: case SYS_write: case SYS_writev: case SYS_sendto:
-	case SYS_sendmsg: case SYS_sendmmsg:
-	case SYS_pread64: case SYS_preadv: case SYS_preadv2: case SYS_pwrite64:
-	case SYS_pwritev: case SYS_pwritev2: case SYS_fsync: case SYS_fdatasync:
-	case SYS_rt_sigtimedwait: case SYS_io_getevents:
-	case SYS_io_pgetevents: case SYS_io_uring_enter:
-	case SYS_semop: case SYS_semtimedop:
-		return true;
-	default:
-		return false;
-	}
-}
-
 enum interrupted regs_interrupted(const struct regs *r)
 {
 	if ((int)r->raw[CALL] >= 0)
@@ -234,8 +210,8 @@ enum interrupted regs_interrupted(const struct regs *r)
 	if (code_at(r) == SVC)
 		return regs_restarts((long)r->raw[NR]) == RESTARTS_BLOCK ? INTERRUPTED_BLOCK :
 			INTERRUPTED_RESTARTS;
-	if (comes_back(r) && (int64_t)r->raw[0] == -EINTR && leaks_eintr((long)r->raw[NR]) &&
-	    r->raw[KNOWN])
+	if (comes_back(r) && (int64_t)r->raw[0] == -EINTR && r->raw[KNOWN] &&
+	    leaks_eintr((long)r->raw[NR], r->raw))
 		return INTERRUPTED_EINTR;
 	return INTERRUPTED_NONE;
 }
@@ -377,7 +353,7 @@ void regs_ask_call(pid_t tid, struct regs *r)
 	siginfo_t stop, at_call;
 
 	if (r->raw[KNOWN] || !comes_back(r) || (int64_t)r->raw[0] != -EINTR ||
-	    !leaks_eintr((long)r->raw[NR]) || left_by_handler(tid, r) ||
+	    !leaks_eintr((long)r->raw[NR], r->raw) || left_by_handler(tid, r) ||
 	    regs_request(PTRACE_GETSIGINFO, tid, 0, &stop) < 0 ||
 	    stop.si_code >> 8 != PTRACE_EVENT_STOP)
 		return;

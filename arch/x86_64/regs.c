@@ -10,6 +10,8 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
+#include "arch/leaks.h"
+
 /* Kernel-internal results that ptrace can see: include/linux/errno.h. */
 enum {
 	ERESTARTSYS_ = 512,
@@ -151,37 +153,11 @@ void regs_forget_call(struct regs *r)
 	user(r)->orig_rax = -1;
 }
 
-/*
- * The calls that ptrace makes return EINTR although no signal came, and that
- * have then done nothing, so that running them again is right: found by
- * stopping each of 51 blocking calls; and those by which files are read and
- * written at a position, and brought to their disk, which only a file system in
- * user space (FUSE) lets end so. Never others: close, ioctl and what changes
- * directories there may have acted already.
- */
-static bool leaks_eintr(long nr)
-{
-	switch (nr) {
-	case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_epoll_pwait2:
-	case SYS_accept: case SYS_accept4: case SYS_connect:
-	case SYS_read: case SYS_readv: case SYS_recvfrom: case SYS_recvmsg:
-	case SYS_recvmmsg: case SYS_write: case SYS_writev: case SYS_sendto:
-	case SYS_sendmsg: case SYS_sendmmsg:
-	case SYS_pread64: case SYS_preadv: case SYS_preadv2: case SYS_pwrite64:
-	case SYS_pwritev: case SYS_pwritev2: case SYS_fsync: case SYS_fdatasync:
-	case SYS_rt_sigtimedwait: case SYS_io_getevents:
-	case SYS_io_pgetevents: case SYS_io_uring_enter:
-	case SYS_semop: case SYS_semtimedop:
-		return true;
-	default:
-		return false;
-	}
-}
-
 enum interrupted regs_interrupted(const struct regs *r)
 {
 	const struct user_regs_struct *u = cuser(r);
 	long nr = (long)u->orig_rax, res = (long)u->rax;
+	struct regs_call_state call;
 
 	if (nr < 0)
 		return INTERRUPTED_NONE;
@@ -191,7 +167,8 @@ enum interrupted regs_interrupted(const struct regs *r)
 	case ERESTART_RESTARTBLOCK_:
 		return INTERRUPTED_BLOCK;
 	case EINTR:
-		return leaks_eintr(nr) ? INTERRUPTED_EINTR : INTERRUPTED_NONE;
+		regs_call_state(r, &call);
+		return leaks_eintr(nr, call.arg) ? INTERRUPTED_EINTR : INTERRUPTED_NONE;
 	}
 	return INTERRUPTED_NONE;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# user_files: threads that read, write and sync a file at a place, of a file system in user space
+# user_files: threads that read, write, open and look at files of a file system in user space
 # that ends with EINTR what is interrupted, do not notice that they are traced.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
