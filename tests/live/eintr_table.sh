@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# eintr_table: 51 blocking system calls, one thread each. No call ends early,
+# eintr_table: 53 blocking system calls, one thread each. No call ends early,
 # with EINTR or otherwise, because of attaches and detaches.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -22,6 +22,7 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -306,6 +307,7 @@ static struct row rows[] = {
 	UNTIL(epoll_wait, poke, 1), TIMED(epoll_wait_timeout, 0),
 	TIMED(epoll_pwait, 0), UNTIL(poll, poke, 1), TIMED(poll_timeout, 0),
 	TIMED(ppoll, 0), TIMED(select, 0), TIMED(pselect, 0),
+	TIMED(ppoll_fixed, 0), TIMED(pselect_fixed, 0),
 	UNTIL(read_pipe, poke, 8), UNTIL(readv_pipe, poke, 8),
 	UNTIL(splice, poke, 8), UNTIL(read_eventfd, release_eventfd, 8),
 	TIMED(read_timerfd, 8), UNTIL(read_inotify, release_inotify, 1),

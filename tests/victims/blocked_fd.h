@@ -95,6 +95,32 @@ static long run_pselect(struct row *r)
 	return result(pselect(r->fd[0] + 1, &set, NULL, NULL, &t, NULL));
 }
 
+/* Where the kernel cannot write the time that remains. */
+static const struct timespec *fixed_timeout(void)
+{
+	struct timespec *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (t == MAP_FAILED)
+		return NULL;
+	*t = timeout();
+	return mprotect(t, sizeof(*t), PROT_READ) ? NULL : t;
+}
+
+static long run_ppoll_fixed(struct row *r)
+{
+	const struct timespec *t = fixed_timeout();
+
+	return t ? result(syscall(SYS_ppoll, NULL, 0, t, NULL, 8)) : skip(r);
+}
+
+static long run_pselect_fixed(struct row *r)
+{
+	const struct timespec *t = fixed_timeout();
+
+	return t ? result(syscall(SYS_pselect6, 0, NULL, NULL, NULL, t, NULL)) : skip(r);
+}
+
 /* --- reading and writing --- */
 
 static long run_read_pipe(struct row *r)
