@@ -6,9 +6,10 @@ enum { COW_LENGTH = -24 };	/* libstdc++'s _Rep, before the characters: its lengt
 
 /* ---- what is behind pointers --------------------------------------------- */
 
-static bool is_text(const struct type *t)
+/* A reference is to one character. */
+static bool is_text(const struct type *pointer, const struct type *t)
 {
-	return t->kind == TYPE_CHAR && t->size == 1;
+	return t->kind == TYPE_CHAR && t->size == 1 && pointer->kind != TYPE_REFERENCE;
 }
 
 /* Is there something to be shown behind a pointer to this? One to bytes is to a buffer, unless it
@@ -29,7 +30,7 @@ static void follow_target(struct compiling *c, uint32_t type, struct where w, un
 	const struct type *t = signature_type_at(c->s, pointer->of);
 	struct read_op op;
 
-	if (is_text(t)) {
+	if (is_text(pointer, t)) {
 		if (compile_behind(c, type, w, c->o.text, &op)) {
 			op.flags = READ_TEXT;
 			compile_add(c, op);

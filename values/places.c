@@ -40,7 +40,7 @@ static void settle_later(struct place *p, const struct place *meant)
 
 static void settle(struct place *p, const struct place *by_type)
 {
-	if (p->kind == PLACE_BY_TYPE)
+	if (p->kind == PLACE_BY_TYPE || p->packed)
 		*p = *by_type;
 }
 

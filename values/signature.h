@@ -146,6 +146,8 @@ struct place {
 	 * has it there, too, for a parameter may have become another one. PLACE_BY_TYPE: there,
 	 * a pointer to it is in the frame. */
 	bool later;
+	bool always;		/* registers that are told of all the function's code */
+	bool packed;		/* pieces without what lies between them: run-time, as above */
 	struct piece pieces[PIECES_MAX];
 };
 

@@ -37,8 +37,8 @@ static void print_behind(const struct printing *p, uint64_t pointer, uint8_t op,
 	uint32_t target = type->of;
 	const struct type *t = signature_type_at(p->c->signature, target);
 	bool list = o->length_index != READS_NONE && t->kind != TYPE_VOID && t->size && !is_text(t);
-	bool text = is_text(t) || t->kind == TYPE_VOID || o->flags & READ_TEXT ||
-		(o->length_index != READS_NONE && !list);
+	bool text = (is_text(t) && type->kind != TYPE_REFERENCE) || t->kind == TYPE_VOID ||
+		o->flags & READ_TEXT || (o->length_index != READS_NONE && !list);
 
 	if (!v->there || v->status == READ_NOT)
 		line_add(p->t, "%#llx", (unsigned long long)pointer);

@@ -252,3 +252,46 @@ int demangle(struct strings *s, const char *raw, struct names *ret)
 	stem[n] = '\0';
 	return mangled_names(s, stem, raw + n, &out, ret);
 }
+
+/* ---- parameters ---------------------------------------------------------- */
+
+/* The list of a function's parameters in what was taken apart; NULL: it is no function. */
+static const struct demangle_component *parameters_of(const struct demangle_component *c)
+{
+	if (c && c->type == DEMANGLE_COMPONENT_CLONE)
+		c = c->u.s_binary.left;
+	if (!c || c->type != DEMANGLE_COMPONENT_TYPED_NAME)
+		return NULL;
+	c = c->u.s_binary.right;
+	return c && c->type == DEMANGLE_COMPONENT_FUNCTION_TYPE ? c->u.s_binary.right : NULL;
+}
+
+/* A pack may be of any number. */
+static int count_parameters(const struct demangle_component *list)
+{
+	int n = 0;
+
+	if (!list)
+		return -1;
+	for (; list && list->type == DEMANGLE_COMPONENT_ARGLIST; list = list->u.s_binary.right) {
+		const struct demangle_component *c = list->u.s_binary.left;
+
+		if (c && c->type == DEMANGLE_COMPONENT_PACK_EXPANSION)
+			return -1;
+		n += c != NULL;
+	}
+	return list ? -1 : n;
+}
+
+int demangle_params(const char *raw)
+{
+	void *memory = NULL;
+
+	if (raw[0] != '_' || raw[1] != 'Z' || strlen(raw) >= RAW_MAX)
+		return -1;
+	int ret = count_parameters(parameters_of(cplus_demangle_v3_components(raw, DMGL_PARAMS,
+									      &memory)));
+
+	free(memory);
+	return ret;
+}

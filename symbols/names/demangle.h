@@ -27,6 +27,9 @@ struct names {
  */
 int demangle(struct strings *, const char *raw, struct names *ret);
 
+/* How many parameters a function of C++ has in the source, by its symbol, with `...` as one; -1:
+ * that does not tell. */
+int demangle_params(const char *raw);
 /* Length of a name without what a compiler appends to clones of a function
  * (.isra.0, .constprop.1, .part.2, .cold, .warm, .llvm.123, .lto_priv.0). */
 size_t demangle_stem(const char *name);

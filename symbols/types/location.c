@@ -327,6 +327,15 @@ static bool is_set_later(const struct location *l, const struct place *p)
 		p->pieces[0].from == FROM_GENERAL;
 }
 
+static bool is_in_registers(const struct place *p)
+{
+	bool ret = false;
+
+	for (size_t i = 0; i < p->n; i++)
+		ret |= p->pieces[i].from != FROM_LITERAL;
+	return ret && p->kind == PLACE_PIECES;
+}
+
 void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t size,
 		 struct place *ret)
 {
@@ -362,6 +371,8 @@ void location_at(Dwarf_Die *param, raddr_t entry, uint16_t machine, uint64_t siz
 		if (now ? is_place || ret->kind == PLACE_GONE : is_later(&l, &found, ret)) {
 			*ret = found;
 			ret->later = !now;
+			ret->always = dwarf_whatform(&a) == DW_FORM_exprloc && l.of_now &&
+				is_in_registers(&found);
 		}
 		if ((ret->kind == PLACE_PIECES || ret->kind == PLACE_POINTED) && !ret->later)
 			return;

@@ -10,14 +10,13 @@
 #include "symbols/elf/debuginfo.h"
 #include "symbols/names/demangle.h"
 #include "symbols/types/build.h"
+#include "symbols/types/doubts.h"
 #include "symbols/types/location.h"
 #include "symbols/types/scopes.h"
 #include "values/places.h"
 
 enum {
 	CHILDREN_MAX = 1 << 14,		/* of a function, that are looked at */
-	CLANG_TELLS = 16,		/* the first version that marks functions whose result
-					 * or parameters it has taken away */
 	CLANG_WIDE = 18,		/* that passes __int128 as the psABI has it */
 };
 
@@ -230,66 +229,19 @@ static size_t count_params(struct reading *r, Dwarf_Die *die)
 	return n;
 }
 
-/* ---- the convention ------------------------------------------------------ */
-
-static bool is_clone(const char *raw)
+static void count_declared(struct reading *r, Dwarf_Die *param, void *ctx)
 {
-	return strstr(raw, ".isra.") || strstr(raw, ".constprop.") || strstr(raw, ".part.") ||
-		strstr(raw, ".abi0");
+	*(size_t *)ctx += !is_artificial(param);
 }
 
-static bool takes_float(const struct signature *s)
+/* Those that the source has; the debug information may have left some out. */
+static size_t declared_params(struct reading *r)
 {
-	for (size_t i = 0; i < s->nparams; i++) {
-		const struct type *t = signature_type_at(s, s->params[i].type);
+	bool abstract = r->has_abstract && count_params(r, &r->abstract);
+	size_t n = 0;
 
-		if (t->kind == TYPE_FLOAT && t->size < 8)
-			return true;
-	}
-	return false;
-}
-
-/* C without a prototype passed a float as a double. */
-static bool promotes(struct reading *r)
-{
-	return r->unit->language == LANGUAGE_C && !r->unit->is_cxx && r->s->nparams &&
-		!die_flag(&r->die, DW_AT_prototyped) && takes_float(r->s);
-}
-
-/* Does it not follow its declaration? */
-static bool is_unusual(struct reading *r, const struct func *f)
-{
-	uint64_t convention = DW_CC_normal;
-
-	die_number(&r->die, DW_AT_calling_convention, &convention);
-	return is_clone(f->raw) || r->unit->language == LANGUAGE_OTHER ||
-		(convention != DW_CC_normal && convention != DW_CC_program) || promotes(r);
-}
-
-/*
- * Before version 16 clang does not tell that it has taken parameters, or the result, from a
- * function which it knows all calls of; its name stays. A parameter that is gone shows it of
- * the parameters: then those on the stack may lie elsewhere. Of the result nothing does. (rustc
- * does not say whether it has optimised.)
- */
-static void doubt_clang(struct reading *r)
-{
-	struct signature *s = r->s;
-	bool optimised = r->unit->language == LANGUAGE_RUST ||
-		dwarf_hasattr(&r->die, DW_AT_GNU_all_call_sites) ||
-		dwarf_hasattr(&r->die, DW_AT_call_all_calls);
-	bool gone = false;
-
-	if (!r->unit->clang || r->unit->clang >= CLANG_TELLS || !optimised ||
-	    die_flag(&r->die, DW_AT_external))
-		return;
-	for (size_t i = 0; i < s->nparams; i++)
-		gone |= s->params[i].place.kind == PLACE_GONE ||
-			(s->params[i].place.later && s->language == LANGUAGE_C);
-	for (size_t i = 0; i < s->nparams && gone; i++)
-		if (s->params[i].place.kind == PLACE_BY_TYPE)
-			s->params[i].place.kind = PLACE_UNKNOWN;
-	s->result.place.kind = PLACE_UNKNOWN;
+	each_param(r, abstract ? &r->abstract : &r->die, count_declared, &n);
+	return n;
 }
 
 /* -------------------------------------------------------------------------- */
@@ -314,9 +266,10 @@ static int read_function(struct reading *r, const struct func *f)
 	else
 		each_param(r, &r->die, add_own, NULL);
 	read_result(r);
-	r->s->own_convention = is_unusual(r, f);
 	r->s->halves = r->unit->clang && r->unit->clang < CLANG_WIDE;
-	doubt_clang(r);
+	doubts_raise(&(struct doubted){ .s = r->s, .unit = r->unit, .raw = f->raw, .die = &r->die,
+					.origin = r->has_abstract ? &r->abstract : NULL,
+					.declared = declared_params(r) });
 	build_end(&r->b);
 	places_settle(r->s);
 	return 0;
@@ -483,6 +436,7 @@ int signatures_at(struct signatures *s, const struct func *f, raddr_t pc, uint64
 	ret->compiler = (uint16_t)unit->rustc;
 	ret->go_types = s->go_types;
 	read_scopes(&r, &scopes);
+	doubts_raise_within(ret);
 	ret->result = (struct parameter){ .place.kind = PLACE_NOWHERE };
 	build_end(&r.b);
 	signature_bound(ret);

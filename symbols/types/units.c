@@ -12,6 +12,7 @@ enum {
 	RANGES_MAX = 1 << 16,	/* of a unit */
 	ENTRIES_MAX = 1 << 22,	/* of a unit, that are looked at */
 	SCOPES = 16,		/* namespaces within namespaces */
+	NESTED = 64,		/* entries within entries */
 	/* Codes that DWARF 6 has, and compilers use before. */
 	CXX_17 = 0x2a, CXX_20 = 0x2b, C_17 = 0x2c, CXX_23 = 0x3a, C_23 = 0x3e,
 };
@@ -288,6 +289,78 @@ static void list_unit(struct debuginfo *info, struct unit *u)
 	list_within(&l, &whole, 0);
 	vec_sort(u->funcs, u->nfuncs, by_address);
 	vec_sort(u->types, u->ntypes, by_name);
+}
+
+static bool is_list(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+
+	if (!dwarf_attr(die, DW_AT_location, &a))
+		return false;
+	switch (dwarf_whatform(&a)) {
+	case DW_FORM_sec_offset: case DW_FORM_loclistx: case DW_FORM_data4: case DW_FORM_data8:
+		return true;
+	}
+	return false;
+}
+
+static bool lists_within(Dwarf_Die *parent, size_t *left, unsigned int depth)
+{
+	Dwarf_Die die;
+
+	for (int end = dwarf_child(parent, &die); !end && *left && depth < NESTED;
+	     end = dwarf_siblingof(&die, &die)) {
+		--*left;
+		if (is_list(&die) || lists_within(&die, left, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+bool units_has_lists(Dwarf_Die *function)
+{
+	size_t left = ENTRIES_MAX;
+
+	return lists_within(function, &left, 0);
+}
+
+/* Parameters of functions that have code, and which of them have lists. */
+struct located {
+	size_t left, params, lists;
+};
+
+static void count_located(struct located *l, Dwarf_Die *parent, unsigned int depth)
+{
+	bool code = dwarf_tag(parent) == DW_TAG_subprogram;
+	Dwarf_Die die;
+
+	if (depth == NESTED)
+		return;
+	for (int end = dwarf_child(parent, &die); !end && l->left;
+	     end = dwarf_siblingof(&die, &die)) {
+		bool param = code && dwarf_tag(&die) == DW_TAG_formal_parameter;
+
+		l->left--;
+		l->params += param && dwarf_hasattr(&die, DW_AT_location);
+		l->lists += param && is_list(&die);
+		count_located(l, &die, depth + 1);
+	}
+}
+
+/* rustc puts nearly all of them into frames otherwise: at most one in ten had a list then, and half
+ * of them where it optimised. */
+bool units_optimised(struct unit *u, Dwarf_Die *of)
+{
+	enum { AMONG = 5 };
+	struct located l = { ENTRIES_MAX, 0, 0 };
+	Dwarf_Die whole;
+
+	if (!u->judged && dwarf_diecu(of, &whole, NULL, NULL))
+		count_located(&l, &whole, 0);
+	if (!u->judged)
+		u->optimised = l.lists * AMONG > l.params;
+	u->judged = true;
+	return u->optimised;
 }
 
 Dwarf_Die *units_type(struct unit *u, int tag, const char *name)

@@ -32,6 +32,7 @@ struct unit {
 	struct unit_type *types;	/* by name */
 	size_t ntypes, types_cap;
 	bool listed;
+	bool judged, optimised;
 	uint8_t language;		/* enum signature_language */
 	bool is_cxx;
 	int clang;			/* its version, or LLVM's; 0: another compiler */
@@ -47,5 +48,9 @@ void units_close(struct units *);
 size_t units_func(struct units *, raddr_t at, struct unit **unit, const struct unit_func **ret);
 /* The only type of that name and tag that the unit defines; NULL if there are none, or several. */
 Dwarf_Die *units_type(struct unit *, int tag, const char *name);
+/* Does anything in a function, of the source or inlined, have a list of locations? */
+bool units_has_lists(Dwarf_Die *function);
+/* Is the unit, which the entry is of, optimised, as far as where its parameters are tells? */
+bool units_optimised(struct unit *, Dwarf_Die *);
 
 #endif

@@ -28,6 +28,22 @@ rs_6(n=Named { name: "x", at: Point { x: 3, y: 4 }, tags: [1, 2] }, t=Tree::Leaf
 rs_7(d=ADDRESS, f=Some(-1.5), g=ADDRESS, a=[1, 2, 3, 255]) = 0.5
 END
 
+# What nothing but the program calls is as it says of itself, or said not to be known. What it
+# cannot print of itself is left out.
+methods()
+{
+	"$1" -A warnings -g -C opt-level="$2" -o methods "$ROOT/tests/values/methods.rs" \
+		2>rustc.log || die "$1, $2: $(cat rustc.log)"
+	"$INJECT" -f 'methods::m_*' -f 'methods::Sum::m_*' -a -o trace.out -- ./methods \
+		>want_methods.out 2>trace.err || { cat trace.err; die "$1, $2: not traced"; }
+	sed -n 's/^.*| methods::\(Sum::\)\?\(m_.*\);$/\2/p' trace.out |
+		sed -E 's/\((self|s)=(Sum \{[^}]*\}|<[^>]*>)(, )?/(/; s/ d=(<[^>]*>|0x[0-9a-f]*),//
+			/\) = /!s/$/ = <unknown>/' >got_methods.out
+	python3 "$ROOT/tests/values/told.py" want_methods.out got_methods.out || die "$1, $2"
+	[ "$2" != 0 ] || ! grep -q 'optimised out\|unknown' got_methods.out ||
+		{ cat got_methods.out; die "$1, 0: not all is known of methods"; }
+}
+
 # Debian's, and perhaps another.
 tried=
 for rustc in $(printf '%s\n' /usr/bin/rustc "$(command -v rustc)" | sort -u); do
@@ -42,6 +58,7 @@ for rustc in $(printf '%s\n' /usr/bin/rustc "$(command -v rustc)" | sort -u); do
 		python3 "$ROOT/tests/values/told.py" want.out got.out || die "$rustc, $level"
 		[ $level != 0 ] || ! grep -q 'optimised out\|unknown' got.out ||
 			die "$rustc, 0: not all is known"
+		methods "$rustc" $level
 	done
 done
 [ -n "$tried" ] || skip "no rustc that makes a program"

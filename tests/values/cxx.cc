@@ -52,8 +52,22 @@ FUNCTION std::vector<double> f5(int n)
 	return std::vector<double>(size_t(n), 1.5);
 }
 
+FUNCTION int f6(const char &c, char &d, const std::string &s)
+{
+	use(c), use(d), use(s);
+	return c + d + int(s.size());
+}
+
+// clang has nothing of what is passed by its address, and not used.
+__attribute__((noinline)) item g1(item, int y)
+{
+	use(y);
+	return item{y, "made"};
+}
+
 int main(int, char **)
 {
+	char text[] = "text";
 	std::vector<std::string> strings{"first", "a long string that is not short at all, really"};
 	bool b = true;
 	long sum = 0;
@@ -67,6 +81,8 @@ int main(int, char **)
 	sum += f4(std::make_shared<int>(9), "opt", {{1, "one"}, {2, "two"}}, b);
 	sum += f4(std::make_shared<int>(9), {}, {}, b);
 	sum += long(f5(3).size() + f5(0).size());
+	sum += f6(text[0], text[2], text);
+	sum += long(g1(item{3, "unused"}, 48).n.size());
 	used = sum;
 	return 0;
 }

@@ -462,6 +462,9 @@ WAYS = [(cc, o, d) for cc in ('gcc', 'clang') for o in ('-O0', '-O1', '-O2', '-O
         for d in ('-gdwarf-4', '-gdwarf-5')]
 WAYS += [(cc, o, d + ' -gsplit-dwarf') for cc in ('gcc', 'clang') for o in ('-O0', '-O2')
          for d in ('-gdwarf-4', '-gdwarf-5')]
+# Where gcc does not follow variables, as in very large functions.
+WAYS += [('gcc', '-O1', '-gdwarf-5 -fno-var-tracking'),
+         ('gcc', '-O2', '-gdwarf-4 --param max-vartrack-size=1')]
 GONE = ('<optimised out>', '<unknown>')
 
 

@@ -62,6 +62,18 @@ func f6(n struct{}, v []big, p **int, z [0]int) {
 	sink(n, v, p, z)
 }
 
+type padded struct {
+	X int32
+	Y uint8
+	N string
+}
+
+//go:noinline
+func f7(p padded, k int) padded {
+	sink(p, k)
+	return p
+}
+
 func main() {
 	i := 5
 	p := &i
@@ -73,4 +85,5 @@ func main() {
 	f4(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "last", 3, -0.5)
 	f5([2]int{1, 2}, []string{"a", "b", "c"}, 'x', 7, true, complex(1, 2), [1]string{"one"})
 	f6(struct{}{}, []big{{[3]int{4, 5, 6}, "s"}}, &p, [0]int{})
+	f7(padded{-5, 6, "behind"}, 7)
 }

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/types/doubts.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+#include "symbols/names/demangle.h"
+#include "symbols/types/build.h"
+
+/* The first version of LLVM that marks functions whose result or parameters it has taken away, if
+ * a function has no declaration of its own. */
+enum { LLVM_TELLS = 16 };
+
+/* ---- what the debug information says ------------------------------------- */
+
+static bool is_clone(const char *raw)
+{
+	return strstr(raw, ".isra.") || strstr(raw, ".constprop.") || strstr(raw, ".part.") ||
+		strstr(raw, ".abi0");
+}
+
+static bool is_narrow_float(const struct signature *s, const struct parameter *p)
+{
+	const struct type *t = signature_type_at(s, p->type);
+
+	return t->kind == TYPE_FLOAT && t->size < 8;
+}
+
+/* C without a prototype passed a float as a double. */
+static bool promotes(const struct doubted *d)
+{
+	bool ret = false;
+
+	for (size_t i = 0; i < d->s->nparams; i++)
+		ret |= is_narrow_float(d->s, &d->s->params[i]);
+	return ret && d->unit->language == LANGUAGE_C && !d->unit->is_cxx &&
+		!die_flag(d->die, DW_AT_prototyped);
+}
+
+/* The debug information has where the double comes in, as if it were the float. */
+static void doubt_promoted(struct doubted *d)
+{
+	for (size_t i = 0; i < d->s->nparams; i++)
+		if (is_narrow_float(d->s, &d->s->params[i]))
+			d->s->params[i].place = (struct place){ .kind = PLACE_UNKNOWN };
+}
+
+/* Does it not follow its declaration? */
+static bool is_unusual(const struct doubted *d)
+{
+	uint64_t convention = DW_CC_normal;
+
+	die_number(d->die, DW_AT_calling_convention, &convention);
+	return is_clone(d->raw) || d->unit->language == LANGUAGE_OTHER ||
+		(convention != DW_CC_normal && convention != DW_CC_program);
+}
+
+/*
+ * Where gcc does not follow variables through a function, as in one that is very large, it has of
+ * a parameter the register that the prologue moves it to, told of all the code. Where it comes in
+ * the convention says. It did follow them where it has a list.
+ */
+static void doubt_moved(struct doubted *d)
+{
+	bool gcc = !d->unit->clang && d->unit->language != LANGUAGE_GO;
+
+	for (size_t i = 0; i < d->s->nparams; i++) {
+		struct place *p = &d->s->params[i].place;
+
+		if (gcc && p->always && (!d->s->own_convention || !units_has_lists(d->die)))
+			*p = (struct place){ .kind = PLACE_BY_TYPE };
+	}
+}
+
+/* Go's compiler leaves out what is between the members of a value in pieces, so that those behind
+ * it are told too early, or has it twice, which makes more bytes than the type has. At the entry
+ * the convention says. */
+static void doubt_padded(struct signature *s)
+{
+	for (size_t i = 0; i < s->nparams && s->language == LANGUAGE_GO; i++) {
+		struct place *p = &s->params[i].place;
+		const struct piece *last = p->n ? &p->pieces[p->n - 1] : NULL;
+
+		p->packed = p->kind == PLACE_UNKNOWN || (p->kind == PLACE_PIECES && last &&
+			last->at + last->size < signature_type_at(s, s->params[i].type)->size);
+	}
+}
+
+/* ---- what it does not say ------------------------------------------------ */
+
+/* rustc does not say so. */
+static bool is_optimised(const struct doubted *d)
+{
+	return d->unit->language == LANGUAGE_RUST ? units_optimised(d->unit, d->die) :
+		dwarf_hasattr(d->die, DW_AT_GNU_all_call_sites) ||
+		dwarf_hasattr(d->die, DW_AT_call_all_calls);
+}
+
+/* A crate's functions are external for other crates; the linker may have seen to it that there is
+ * no caller but those that LLVM knows. */
+static bool has_other_callers(const struct doubted *d)
+{
+	return d->unit->language != LANGUAGE_RUST && die_flag(d->die, DW_AT_external);
+}
+
+/* Of a function that is defined apart from its declaration, as methods are, LLVM leaves the mark
+ * out (DwarfUnit::applySubprogramAttributes). */
+static bool tells_changes(const struct doubted *d)
+{
+	return d->unit->clang >= LLVM_TELLS && !dwarf_hasattr(d->die, DW_AT_specification) &&
+		!(d->origin && dwarf_hasattr(d->origin, DW_AT_specification));
+}
+
+static bool is_constant(const struct place *p)
+{
+	bool ret = p->kind == PLACE_PIECES;
+
+	for (size_t i = 0; i < p->n && ret; i++)
+		ret = p->pieces[i].from == FROM_LITERAL;
+	return ret;
+}
+
+/* Nothing, or nothing but a constant, is told of it: the callers may not pass it any more. */
+static bool may_be_taken(const struct signature *s, const struct parameter *p)
+{
+	return p->place.kind == PLACE_GONE || is_constant(&p->place) ||
+		(p->place.later && s->language == LANGUAGE_C);
+}
+
+static void doubt_places(struct signature *s)
+{
+	for (size_t i = 0; i < s->nparams; i++)
+		if (s->params[i].place.kind == PLACE_BY_TYPE)
+			s->params[i].place.kind = PLACE_UNKNOWN;
+}
+
+/*
+ * LLVM takes parameters, or the result, from a function which it knows all calls of; its name
+ * stays. Where it marks that, the mark is missing if parameters were promoted, or left out with
+ * those (ArgumentPromotion): then one is gone, and others may have moved. Where it does not, a
+ * parameter that is in the frame may be a constant that was put there.
+ */
+static void doubt_llvm(struct doubted *d)
+{
+	struct signature *s = d->s;
+	bool tells = tells_changes(d), taken = !tells;
+
+	if (!d->unit->clang || !is_optimised(d) || has_other_callers(d))
+		return;
+	for (size_t i = 0; i < s->nparams; i++)
+		taken |= may_be_taken(s, &s->params[i]);
+	if (taken)
+		doubt_places(s);
+	if (!tells)
+		s->result.place.kind = PLACE_UNKNOWN;
+}
+
+/* clang leaves out a parameter that is passed by a pointer, if nothing uses it. */
+static void doubt_left_out(struct doubted *d)
+{
+	int n = d->unit->clang && d->unit->is_cxx ? demangle_params(d->raw) : -1;
+
+	if (n >= 0 && (size_t)n != d->declared + d->s->variadic)
+		doubt_places(d->s);
+}
+
+void doubts_raise(struct doubted *d)
+{
+	bool promoted = promotes(d);
+
+	d->s->own_convention = is_unusual(d) || promoted;
+	if (promoted)
+		doubt_promoted(d);
+	doubt_moved(d);
+	doubt_padded(d->s);
+	doubt_llvm(d);
+	doubt_left_out(d);
+}
+
+void doubts_raise_within(struct signature *s)
+{
+	doubt_padded(s);
+	for (size_t i = 0; i < s->nparams; i++)
+		if (s->params[i].place.packed)
+			s->params[i].place = (struct place){ .kind = PLACE_UNKNOWN };
+}
