@@ -50,15 +50,16 @@ struct reader_func {
 	size_t nvalues;
 	/* What its calls have to pass, if inject asks them as it reads; NULL: nothing. */
 	const struct condition *asked;
-	/* Of a recording: the first place of that name; NULL: this is it. Where different things
-	 * are read at places of one name, each has a number. */
-	const struct reader_func *same;
+	/* Of a recording: how far behind the first place of that name it stands; 0: this is it.
+	 * Where different things are read at places of one name, each has a number. No pointer,
+	 * for tables are copied. */
+	uint32_t behind;
 };
 
 /* The one by which calls are counted. */
 static inline const struct reader_func *reader_func_counted(const struct reader_func *f)
 {
-	return f->same ? f->same : f;
+	return f - f->behind;
 }
 
 enum event_kind {

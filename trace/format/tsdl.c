@@ -557,7 +557,7 @@ static int join_places(struct metadata *m)
 	vec_sort(v, n, by_name);
 	for (size_t i = 1; i < n; i++)
 		if (!strcmp(v[i]->name, v[i - 1]->name) && !strcmp(v[i]->module, v[i - 1]->module))
-			v[i]->same = reader_func_counted(v[i - 1]);
+			v[i]->behind = (uint32_t)(v[i] - reader_func_counted(v[i - 1]));
 	return 0;
 }
 

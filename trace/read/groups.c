@@ -23,7 +23,7 @@ struct groups {
 	const struct reader_func *from;		/* the recording's */
 	size_t nfrom;				/* with the one for those that are not known */
 	struct signatures signatures;
-	const struct chosen **chosen;		/* by function, NULL at first */
+	const struct chosen **chosen;		/* by function, each place; NULL at first */
 	const char *const *by;
 	size_t nby;
 	bool found[GROUPS_BY];			/* some function has it */
@@ -259,7 +259,8 @@ static const struct reader_func *add_others(struct groups *g, uint32_t func)
 	return f;
 }
 
-static const struct reader_func *add_group(struct groups *g, uint32_t func, size_t n, uint32_t *at)
+static const struct reader_func *add_group(struct groups *g, uint32_t func,
+					   const struct chosen *chosen, size_t n, uint32_t *at)
 {
 	const char *name = g->from[func].name;
 	const struct reader_func *f;
@@ -272,7 +273,7 @@ static const struct reader_func *add_group(struct groups *g, uint32_t func, size
 	if (!texts)
 		return NULL;
 	memcpy(texts, g->text, n);
-	its = make_name(g, g->chosen[func], name, texts, &shown);
+	its = make_name(g, chosen, name, texts, &shown);
 	f = add(g, func, its, shown, texts);
 	if (f) {
 		*at = (uint32_t)g->n;
@@ -284,15 +285,17 @@ static const struct reader_func *add_group(struct groups *g, uint32_t func, size
 
 const struct reader_func *groups_of(struct groups *g, const struct call *c)
 {
-	uint32_t func = (uint32_t)(c->func - g->from);
-	const struct chosen *chosen = g->chosen[func];
+	/* Where its values are is known of the place, and all places of a name are one. */
+	uint32_t place = (uint32_t)(c->func - g->from);
+	uint32_t func = (uint32_t)(reader_func_counted(c->func) - g->from);
+	const struct chosen *chosen = g->chosen[place];
 	const struct signed_func *f = chosen == &no_values ? NULL :
 		signatures_of(&g->signatures, c->func);
 	uint32_t *at;
 	size_t n;
 
 	if (f && !chosen)
-		chosen = choose(g, func, f);
+		chosen = choose(g, place, f);
 	if (!f || !chosen || chosen == &no_values)
 		return &g->funcs[func];
 	n = make_texts(g, chosen, f, c);
@@ -300,7 +303,7 @@ const struct reader_func *groups_of(struct groups *g, const struct call *c)
 	if (*at)
 		return &g->funcs[g->nfrom + *at - 1];
 	/* Without memory it is as if they had no values. */
-	return add_group(g, func, n, at) ?: &g->funcs[func];
+	return add_group(g, func, chosen, n, at) ?: &g->funcs[func];
 }
 
 /* -------------------------------------------------------------------------- */

@@ -2,6 +2,8 @@
 /*
  * groups: calls of one function in which the same values are the same, taken together.
  *
+ * Several places of one name are one function, also where each has its values elsewhere.
+ *
  * A group is shown as a function of its own, whose name has the values: read(fd=3). How many there
  * are is bounded, for a recording may hold a value that never comes twice: what comes when there
  * is no room is in a last group of its function, read(others). So what a group has is all that
@@ -39,8 +41,8 @@ void groups_free(struct groups *);	/* NULL is legal */
 /* All functions and groups: with those of the recording first, the one for functions that are not
  * known among them. *n: how many there are by now, less one. The table stays where it is. */
 const struct reader_func *groups_funcs(const struct groups *, size_t *n);
-/* The one that a call is in: a place in that table, which is the function's own if it has none of
- * the values. */
+/* The one that a call is in: a place in that table, which is the function's own, by which its calls
+ * are counted, if it has none of the values. */
 const struct reader_func *groups_of(struct groups *, const struct call *);
 /* What is known of a place in the table; NULL: it is no group. */
 const struct group *groups_at(const struct groups *, const struct reader_func *);

@@ -196,7 +196,8 @@ static void tree_end(void *ctx, const struct call *c)
 			add_total(node, c);
 	}
 	if (t->each)
-		t->each(t->ctx, c, beyond ? is_around(t, (uint32_t)c->mark, c->func) :
+		t->each(t->ctx, c, beyond ? is_around(t, (uint32_t)c->mark,
+						 reader_func_counted(c->func)) :
 			node->nested);
 }
 
