@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "injector/show/counts.h"
+#include "trace/format/places.h"
 #include "trace/read/choose.h"
 #include "trace/read/signatures.h"
 #include "trace/show/json.h"
@@ -20,7 +21,8 @@ struct valued_hist {
 	const char *value;	/* as the user names it; NULL: the duration */
 	const struct signed_func *signed_func;
 	struct pick pick;
-	bool number;
+	bool number, real;
+	uint32_t into;		/* all below is that of this one: the first of a name's places */
 	uint64_t calls, unknown;	/* unknown: of them those whose value was not recorded */
 	uint64_t others;	/* those whose text is not in the tally */
 	struct spread spread;
@@ -79,14 +81,62 @@ static int add_value(struct hist_values *h, uint32_t func, const char *value)
 		free(v);
 		return 0;
 	}
-	v->number = value && number_is(signature_type_at(&v->signed_func->signature,
-							 v->pick.type));
+	if (value) {
+		const struct type *t = signature_type_at(&v->signed_func->signature, v->pick.type);
+
+		v->number = number_is(t);
+		v->real = v->number && t->kind == TYPE_FLOAT;
+	}
 	at = vec_push(h->v, h->n, h->cap);
 	if (!at)
 		free(v);
 	else
 		*at = v;
 	return at ? 1 : -ENOMEM;
+}
+
+struct joining {
+	const struct hist_values *h;
+	const uint32_t *first;	/* by function: the first place of its name */
+};
+
+/* Other values of a name, and those of another kind, have histograms of their own. */
+static int by_title(const struct joining *j, const struct valued_hist *a,
+		    const struct valued_hist *b)
+{
+	uint32_t x = j->first[a->func], y = j->first[b->func];
+
+	return x != y ? (x > y) - (x < y) :
+	       a->value != b->value ? (a->value > b->value) - (a->value < b->value) :
+	       a->number != b->number ? a->number - b->number : a->real - b->real;
+}
+
+static int by_title_and_place(const void *x, const void *y, void *ctx)
+{
+	const struct joining *j = ctx;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+
+	return by_title(j, j->h->v[a], j->h->v[b]) ?: (a > b) - (a < b);
+}
+
+/* Several places of one name are one function, wherever each has the value. Those that are new
+ * stand behind those that have calls by now, so these stay where they are. */
+static int join_places(struct hist_values *h)
+{
+	auto_free uint32_t *first = NULL, *order = calloc(h->n + 1, sizeof(*order));
+	struct joining j = { .h = h };
+	int err = places_first(h->funcs, h->nfuncs, &first);
+
+	if (err || !order)
+		return fail(ENOMEM, "count values");
+	j.first = first;
+	for (uint32_t i = 0; i < h->n; i++)
+		order[i] = i;
+	qsort_r(order, h->n, sizeof(*order), by_title_and_place, &j);
+	for (size_t i = 0; i < h->n; i++)
+		h->v[order[i]]->into = i && !by_title(&j, h->v[order[i - 1]], h->v[order[i]]) ?
+			h->v[order[i - 1]]->into : order[i];
+	return 0;
 }
 
 /* Does another one of the patterns have it with this value? */
@@ -153,7 +203,7 @@ static int choose_values(struct hist_values *h, const struct about *a, bool *mis
 	h->funcs = a->funcs;
 	h->nfuncs = a->nfuncs;
 	err = find_functions(h, a, wanted, missed);
-	err = err ? err : add_values(h, wanted, (uint32_t)before, missed);
+	err = err ? err : add_values(h, wanted, (uint32_t)before, missed) ?: join_places(h);
 	for (size_t i = 0; i < n; i++)
 		free(wanted[i]);
 	return err;
@@ -224,29 +274,29 @@ static bool is_there(const struct valued_hist *v, const struct call *c)
 		c->entry || !v->signed_func->plan.nentry;
 }
 
-static void add_call_of(struct hist_values *h, struct valued_hist *v, uint32_t list,
-			const struct call *c)
+static void add_call_of(struct hist_values *h, const struct valued_hist *v, const struct call *c)
 {
+	struct valued_hist *into = h->v[v->into];
 	struct capture capture;
 	struct number number;
 
 	if (!v->value) {
-		add_duration(h, v, c);
+		add_duration(h, into, c);
 		return;
 	}
-	v->calls++;
+	into->calls++;
 	if (!is_there(v, c) ||
 	    capture_parse(&v->signed_func->signature, &v->signed_func->plan, c->entry, c->nentry,
 			  c->exit, c->nexit, &capture)) {
-		v->unknown++;
+		into->unknown++;
 	} else if (!v->number) {
 		values_picked(&capture, &v->pick, h->text, sizeof(h->text));
 		signatures_clean(h->text);
-		v->others += !tally_add(&h->tally, list, h->text);
+		into->others += !tally_add(&h->tally, v->into, h->text);
 	} else if (number_take(&capture, &v->pick, &number)) {
-		spread_add(&v->spread, &number);
+		spread_add(&into->spread, &number);
 	} else {
-		v->unknown++;
+		into->unknown++;
 	}
 }
 
@@ -257,7 +307,7 @@ static void hist_end(void *ctx, const struct call *c)
 
 	for (uint32_t i = func < h->nfuncs ? h->first[func] : 0;
 	     func < h->nfuncs && i < h->first[func + 1]; i++)
-		add_call_of(h, h->v[i], i, c);
+		add_call_of(h, h->v[i], c);
 }
 
 struct sink hist_values_sink(struct hist_values *h, const struct clock *clock)

@@ -15,7 +15,7 @@ spread()
 }
 
 victim usdt
-"$INJECT" hist -p "$VICTIM" --json -f us:tick:arg1 --usdt 'us:to*:arg1' --usdt us:twice \
+"$INJECT" hist -p "$VICTIM" --json -f us:tick:arg1 --usdt 'us:tw*:arg1' --usdt 'us:to*:arg1' \
 	-f us_round >hist.json 2>trace.err 9>&- &
 TRACER=$!
 started $TRACER
@@ -27,9 +27,9 @@ inject_bg record -p "$VICTIM" --usdt 'us:t*' -f us_round
 tell 'run 1000' '^ran' >/dev/null
 inject_end
 removed
-status 0 "$INJECT" hist --json us:tick:arg1 us:tock:arg1
+status 0 "$INJECT" hist --json us:tick:arg1 us:tock:arg1 us:twice:arg1
 cp trace.out recorded.json
-for place in us:tick:1000 us:tock:1000; do
+for place in us:tick:1000 us:tock:1000 us:twice:1500; do
 	calls=${place##*:} place=${place%:*}
 	live=$(spread hist.json "$place")
 	[ -n "$live" ] || die "$place is not there: $(cat hist.json)"

@@ -16,6 +16,7 @@
 
 #include "trace/format/copies.h"
 #include "trace/format/layout.h"
+#include "trace/format/places.h"
 
 #define LAST_EVENT "stack_end"	/* nothing that we need stands behind it */
 
@@ -536,29 +537,14 @@ static int name_rest(struct metadata *m)
 	return 0;
 }
 
-static int by_name(const void *x, const void *y)
-{
-	const struct reader_func *a = *(struct reader_func *const *)x;
-	const struct reader_func *b = *(struct reader_func *const *)y;
-
-	return strcmp(a->name, b->name) ?: strcmp(a->module, b->module) ?: (a > b) - (a < b);
-}
-
 static int join_places(struct metadata *m)
 {
-	auto_free struct reader_func **v = calloc(m->about.nfuncs + 1, sizeof(*v));
-	size_t n = 0;
+	auto_free uint32_t *first = NULL;
+	int err = places_first(m->funcs, m->about.nfuncs, &first);
 
-	if (!v)
-		return -ENOMEM;
-	for (size_t i = 0; i < m->about.nfuncs; i++)
-		if ((m->funcs[i].entry_only || m->funcs[i].begins) && m->funcs[i].values)
-			v[n++] = &m->funcs[i];
-	vec_sort(v, n, by_name);
-	for (size_t i = 1; i < n; i++)
-		if (!strcmp(v[i]->name, v[i - 1]->name) && !strcmp(v[i]->module, v[i - 1]->module))
-			v[i]->behind = (uint32_t)(v[i] - reader_func_counted(v[i - 1]));
-	return 0;
+	for (uint32_t i = 0; i < m->about.nfuncs && !err; i++)
+		m->funcs[i].behind = i - first[i];
+	return err;
 }
 
 int metadata_read(const char *text, size_t size, struct metadata *ret)
