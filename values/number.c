@@ -67,7 +67,8 @@ bool number_take(const struct capture *c, const struct pick *pick, struct number
 
 	if (held != HELD)
 		return false;
-	*ret = (struct number){ .real = t->kind == TYPE_FLOAT };
+	*ret = (struct number){ .real = t->kind == TYPE_FLOAT,
+				.is_unsigned = !(t->flags & TYPE_SIGNED) };
 	if (ret->real)
 		ret->d = float_value(bytes, t->size, t->flags);
 	else

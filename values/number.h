@@ -8,8 +8,8 @@
 
 struct number {
 	bool real;		/* it is `d`, else `i` */
-	__int128 i;		/* what is above its range is not there: unsigned numbers of 16
-				 * bytes are taken for signed ones */
+	bool is_unsigned;	/* `i` has its bits, which may be beyond what a signed one holds */
+	__int128 i;
 	double d;
 };
 
@@ -17,7 +17,8 @@ struct number {
 bool number_is(const struct type *);
 /* False: it is not there, or no number. */
 bool number_take(const struct capture *, const struct pick *, struct number *ret);
-/* The integer of a scalar's bytes; with its sign, if it has one. */
+/* The integer of a scalar's bytes; with its sign, if it has one. Of unsigned ones of 16 bytes it
+ * has the bits. */
 __int128 number_of(const struct type *, const uint8_t bytes[SCALAR_MAX]);
 /* The bytes of a bit field that lies there, as its type has them. */
 enum held take_bit_field(const struct capture *, const struct member *, struct spot,

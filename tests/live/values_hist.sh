@@ -25,12 +25,17 @@ __attribute__((noinline)) int64_t ints(int8_t a, uint16_t b, int32_t c, uint64_t
 __attribute__((noinline)) double reals(float f, double d) { kept++; return -f * d; }
 __attribute__((noinline)) const char *texts(const char *s, enum colour c, bool b, const struct packet *p)
 { kept += p->delta + (int)p->kind; return b ? s : s + (c == RED); }
+/* Of registers that it changes gcc would not say what they had. */
+__attribute__((noipa)) void widest(unsigned __int128 u, __int128 i) { kept++; kept++; }
 __attribute__((noinline)) void nothing(void) { kept++; kept++; }
 static const char *const keys[] = { "GET", "SET key", "", "a\"b" };
 static const char *const colours[] = { [RED] = "RED", [GREEN] = "GREEN", [BLUE] = "BLUE" };
 static uint64_t state = 88172645463325252u;
 static uint64_t rnd(void)
 { state ^= state << 13; state ^= state >> 7; return state ^= state << 17; }
+static void whole(const char *name, bool below, unsigned __int128 v)
+{ printf("widest\t%s\t%s0x%016" PRIx64 "%016" PRIx64 "\n", name, below ? "-" : "",
+	 (uint64_t)(v >> 64), (uint64_t)v); }
 static void real(const char *name, double d)
 { printf("reals\t%s\t%s%.17g\n", name, "", d); }
 int main(int argc, char **argv)
@@ -58,11 +63,17 @@ int main(int argc, char **argv)
 		int64_t ret = ints(a, b, c, wide, w);
 		double back = reals(f, d);
 		const char *s = texts(keys[i % 7 % 4], col, i % 3, &p);
+		unsigned __int128 u = ((unsigned __int128)r << 64 | wide) >> (i % 3 ? 0 : i % 128);
+		__int128 wi = i % 100 == 8 ? (__int128)((unsigned __int128)1 << 127) :
+			(__int128)(u >> 1) * (i % 4 ? -1 : 1);
+		widest(u, wi);
 		nothing();
 		if (quiet)
 			continue;
 		printf("ints\ta\t%d\nints\tb\t%u\nints\tc\t%" PRId32 "\nints\td\t%" PRIu64 "\nints\tw\t%" PRId64
 		       "\nints\tretval\t%" PRId64 "\n", a, b, c, wide, w, ret);
+		whole("u", false, u);
+		whole("i", wi < 0, wi < 0 ? -(unsigned __int128)wi : (unsigned __int128)wi);
 		real("f", (double)f);
 		real("d", d);
 		real("retval", back);
@@ -97,8 +108,8 @@ def power(v, real):
     else:
         low = 1 << (abs(v).bit_length() - 1)
         high = 2 * low - 1
-        if v == -(1 << 63):
-            high = 2 * low - 1
+        if v == -(1 << 127):
+            high = low
     return (low, high) if v > 0 else (-high, -low)
 
 
@@ -118,7 +129,7 @@ def judge(own, hists):
             assert h['others'] == 0 and h['not_known'] == 0
             continue
         real = func == 'reals'
-        numbers = [float(v) if real else int(v) for v in values]
+        numbers = [float(v) if real else int(v, 0) for v in values]
         known = [v for v in numbers if not (real and math.isnan(v))]
         assert h.get('nan', 0) == len(numbers) - len(known), (func, name, h)
         want = collections.Counter(power(v, real) for v in known)
@@ -132,6 +143,7 @@ def judge(own, hists):
             assert (h['min'], h['max']) == (min(known), max(known)), (func, name, h)
         if not real:
             assert h['sum'] == sum(known) and h['not_known'] == 0, (func, name, h)
+            assert math.isclose(h['avg'], sum(known) / len(known)), (func, name, h)
 
 
 own = collections.defaultdict(list)
@@ -151,13 +163,14 @@ if len(sys.argv) > 3:
     assert hists['ints', 'duration']['calls'] == n
 END
 values=(-f ints:a -f ints:b -f ints:c -f ints:d -f ints:w -f ints:retval -f reals:f -f reals:d
-	-f reals:retval -f texts:s -f texts:c -f texts:b -f texts:retval -f texts:p.delta
-	-f 'texts:p->kind')
+	-f reals:retval -f widest:u -f widest:i -f texts:s -f texts:c -f texts:b -f texts:retval
+	-f texts:p.delta -f 'texts:p->kind')
 # The program from its start, and the same as it was recorded.
 status 0 "$INJECT" hist -q --json -m 16M "${values[@]}" -f nothing -f ints:duration -o live -- ./v 3000
 python3 judge.py trace.out live all || die "live hist tells something else"
-[ "$(closing calls) $(closing lost)" = "12000 0" ] || die "$(tail -n 1 trace.err)"
-status 0 "$INJECT" record -q -a -m 16M -f ints -f reals -f texts -f nothing -o rec -- ./v 3000
+[ "$(closing calls) $(closing lost)" = "15000 0" ] || die "$(tail -n 1 trace.err)"
+status 0 "$INJECT" record -q -a -m 16M -f ints -f reals -f widest -f texts -f nothing -o rec -- \
+	./v 3000
 mv trace.out own
 status 0 "$INJECT" hist rec --json "${values[@]}" -f nothing ints:duration
 python3 judge.py own trace.out all || die "hist of a recording tells something else"
@@ -176,7 +189,7 @@ status 0 "$INJECT" hist rec texts:s --top 2
 [ "$(tail -n 1 trace.out | sed 's/.* //')" = others ] || die "$(cat trace.out)"
 # Of a recording durations alone, of all functions.
 status 0 "$INJECT" hist rec
-[ "$(grep -c '^# .*: 3000 calls; average' trace.out)" = 4 ] || die "$(cat trace.out)"
+[ "$(grep -c '^# .*: 3000 calls; average' trace.out)" = 5 ] || die "$(cat trace.out)"
 # A program that runs, faster than it can be read: what was read is shown, the rest is lost.
 status 0 "$INJECT" hist -q --json -m 128K -f ints:a -f nothing -o lossy -- ./v 3000000 quietly
 python3 - "$(closing calls)" "$(closing lost)" <<'END' || die "$(tail -n 1 trace.err; cat lossy)"
@@ -197,8 +210,8 @@ tell go '^done$' >/dev/null
 inject_end
 has_line 'all probes removed, text verified' trace.err || die "$(tail -n 1 trace.err)"
 clean
-[ "$(closing calls) $(closing lost)" = "6000 0" ] || die "$(tail -n 1 trace.err)"
-grep -P '^(ints|reals|texts)\t' victim.out >own.there
+[ "$(closing calls) $(closing lost)" = "8000 0" ] || die "$(tail -n 1 trace.err)"
+grep -P '^(ints|reals|texts|widest)\t' victim.out >own.there
 python3 judge.py own.there trace.out || die "hist of a process tells something else"
 
 # What is refused.

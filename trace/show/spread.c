@@ -14,13 +14,28 @@ enum {
 
 /* ---- numbers ------------------------------------------------------------- */
 
-static int power_of_integer(__int128 v)
+static bool is_negative(const struct number *v)
 {
-	unsigned __int128 size = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
+	return !v->is_unsigned && v->i < 0;
+}
+
+static struct spread_sum sum_of(const struct number *v)
+{
+	return (struct spread_sum){ (unsigned __int128)v->i, is_negative(v) ? -1 : 0 };
+}
+
+static struct spread_sum without_sign(struct spread_sum v)
+{
+	return v.high < 0 ? (struct spread_sum){ -v.low, ~v.high + !v.low } : v;
+}
+
+static int power_of_integer(const struct number *v)
+{
+	unsigned __int128 size = without_sign(sum_of(v)).low;
 	uint64_t high = (uint64_t)(size >> 64), low = (uint64_t)size;
 	int exponent = high ? 127 - __builtin_clzll(high) : low ? 63 - __builtin_clzll(low) : 0;
 
-	return !v ? 0 : v < 0 ? -(exponent + SHIFT) : exponent + SHIFT;
+	return !size ? 0 : is_negative(v) ? -(exponent + SHIFT) : exponent + SHIFT;
 }
 
 static int power_of_real(double d)
@@ -35,9 +50,13 @@ static int power_of_real(double d)
 	return d < 0 ? -(exponent - 1 + SHIFT) : exponent - 1 + SHIFT;
 }
 
+/* Of two with the same sign the bits tell, for those below zero are their complements. */
 static bool is_less(const struct number *a, const struct number *b)
 {
-	return a->real ? a->d < b->d : a->i < b->i;
+	if (a->real)
+		return a->d < b->d;
+	return is_negative(a) != is_negative(b) ? is_negative(a) :
+		(unsigned __int128)a->i < (unsigned __int128)b->i;
 }
 
 static void spread_count(struct spread *s, int power)
@@ -56,6 +75,12 @@ static void spread_count(struct spread *s, int power)
 	s->rows[at].n++;
 }
 
+static void add_integer(struct spread_sum *to, struct spread_sum v)
+{
+	to->low += v.low;
+	to->high += v.high + (to->low < v.low);
+}
+
 void spread_add(struct spread *s, const struct number *v)
 {
 	if (v->real && isnan(v->d)) {
@@ -68,9 +93,11 @@ void spread_add(struct spread *s, const struct number *v)
 	if (!s->n || is_less(&s->most, v))
 		s->most = *v;
 	s->n++;
-	s->sum = (__int128)((unsigned __int128)s->sum + (unsigned __int128)v->i);
-	s->dsum += v->real ? v->d : (double)v->i;
-	spread_count(s, v->real ? power_of_real(v->d) : power_of_integer(v->i));
+	if (v->real)
+		s->dsum += v->d;
+	else
+		add_integer(&s->sum, sum_of(v));
+	spread_count(s, v->real ? power_of_real(v->d) : power_of_integer(v));
 }
 
 void spread_clear(struct spread *s)
@@ -81,19 +108,27 @@ void spread_clear(struct spread *s)
 
 /* ---- text ---------------------------------------------------------------- */
 
-static size_t integer_text(__int128 v, char *to)
+static void integer_text(struct spread_sum v, char to[LABEL])
 {
-	unsigned __int128 size = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
-	char digits[48], *p = digits + sizeof(digits) - 1;
+	const struct spread_sum size = without_sign(v);
+	uint64_t words[] = { (uint64_t)size.high, (uint64_t)(size.low >> 64), (uint64_t)size.low };
+	char digits[64], *p = digits + sizeof(digits) - 1;
 
 	*p = '\0';
 	do {
-		*--p = (char)('0' + (int)(size % 10));
-		size /= 10;
-	} while (size);
-	if (v < 0)
+		unsigned int rest = 0;
+
+		for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+			unsigned __int128 n = (unsigned __int128)rest << 64 | words[i];
+
+			words[i] = (uint64_t)(n / 10);
+			rest = (unsigned int)(n % 10);
+		}
+		*--p = (char)('0' + rest);
+	} while (words[0] || words[1] || words[2]);
+	if (v.high < 0)
 		*--p = '-';
-	return (size_t)sprintf(to, "%s", p);
+	strcpy(to, p);
 }
 
 /* As few digits as say which number it is. */
@@ -112,14 +147,20 @@ static void number_text(const struct number *v, char to[LABEL])
 	if (v->real)
 		real_text(v->d, to);
 	else
-		integer_text(v->i, to);
+		integer_text(sum_of(v), to);
 }
 
 static double average(const struct spread *s)
 {
+	const struct spread_sum size = without_sign(s->sum);
+	double sum = (double)size.high * 0x1p128 + (double)size.low;
+
+	if (s->real)
+		sum = s->dsum;
+	else if (s->sum.high < 0)
+		sum = -sum;
 	/* Of both infinities it is none, whatever sign that has. */
-	return s->real ? isnan(s->dsum) ? NAN : s->dsum / (double)s->n :
-		(double)s->sum / (double)s->n;
+	return isnan(sum) ? NAN : sum / (double)s->n;
 }
 
 void spread_print_head(const struct spread *s, struct output *out)
@@ -151,9 +192,10 @@ static void bounds(const struct spread *s, int power, struct number *near, struc
 	}
 	unsigned __int128 from = (unsigned __int128)1 << exponent, to = from * 2 - 1;
 
-	near->i = power < 0 ? (__int128)-from : (__int128)from;
 	/* Of the least number of all there is no other. */
-	to = exponent > 126 ? from : to;
+	to = power < 0 && exponent > 126 ? from : to;
+	near->is_unsigned = far->is_unsigned = power > 0;
+	near->i = (__int128)(power < 0 ? -from : from);
 	far->i = (__int128)(power < 0 ? -to : to);
 }
 
@@ -249,16 +291,27 @@ static void json_number(const char *key, const struct number *v, struct output *
 	output_printf(out, "\"%s\":%s", key, text);
 }
 
+static void json_sum(const struct spread *s, struct output *out)
+{
+	char text[LABEL];
+
+	if (s->real) {
+		json_number("sum", &(struct number){ .real = true, .d = s->dsum }, out);
+		return;
+	}
+	integer_text(s->sum, text);
+	output_printf(out, "\"sum\":%s", text);
+}
+
 void spread_json(const struct spread *s, struct output *out)
 {
-	struct number sum = { .real = s->real, .i = s->sum, .d = s->dsum };
 	struct number mean = { .real = true, .d = s->n ? average(s) : NAN };
 	const char *before = "";
 
 	if (s->nan)
 		output_printf(out, ",\"nan\":%llu", (unsigned long long)s->nan);
 	output_printf(out, ",");
-	json_number("sum", &sum, out);
+	json_sum(s, out);
 	output_printf(out, ",");
 	json_number("avg", &mean, out);
 	if (s->n) {

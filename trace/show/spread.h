@@ -18,6 +18,12 @@ struct spread_row {
 	uint64_t n;
 };
 
+/* What 2^63 integers of 16 bytes may add up to, signed. */
+struct spread_sum {
+	unsigned __int128 low;
+	int64_t high;
+};
+
 /* All zero at first. */
 struct spread {
 	struct spread_row *rows;	/* sorted; those that have any */
@@ -25,7 +31,7 @@ struct spread {
 	uint64_t n, nan;	/* without those that are no numbers; these */
 	bool real, broken;	/* memory ran out */
 	struct number least, most;
-	__int128 sum;		/* of integers, */
+	struct spread_sum sum;	/* of integers, */
 	double dsum;		/* and of others */
 };
 
