@@ -64,7 +64,8 @@ static const char *begin(void)
 	int fd = mkstemp(path);
 
 	group = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || group < 0 || fanotify_mark(group, FAN_MARK_ADD, FAN_OPEN_PERM, AT_FDCWD, path))
+	if (fd < 0 || group < 0 ||
+	    fanotify_mark(group, FAN_MARK_ADD, FAN_OPEN_PERM, AT_FDCWD, path))
 		return "the kernel does not let a program permit what is opened";
 	close(fd);
 	return NULL;
