@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* status: what has inject put into which processes, and what have they recorded? */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -244,6 +245,14 @@ static int maps_session(void *ctx, const struct mapping *m)
 	return session_is_mapping(*(const pid_t *)ctx, m);
 }
 
+/* What was told so far. */
+struct listing {
+	const struct printing *p;
+	ino_t *sessions;	/* that their own processes were listed with; owned */
+	size_t nsessions, cap;
+	bool any;
+};
+
 /* A forked child has the session's memory, too, and records nothing. */
 static bool is_child(const struct visit *v)
 {
@@ -253,37 +262,66 @@ static bool is_child(const struct visit *v)
 		inner != v->session.s.pid;
 }
 
-static bool print_one(pid_t pid, const struct printing *p)
+static bool print_own(const struct printing *p, struct visit *v)
+{
+	if (session_is_started(&v->session))
+		return !visit_started(v, false) && !print_started(p, v);
+	return print_other(p, v);
+}
+
+/* With its parent, a child is to be cleaned by the same stop, and is not told of. */
+static bool print_child(const struct listing *l, const struct visit *v)
+{
+	for (size_t i = 0; i < l->nsessions; i++)
+		if (l->sessions[i] == v->session.ino)
+			return false;
+	return session_standing(&v->target, &v->session) && print_other(l->p, v);
+}
+
+static void note_session(struct listing *l, ino_t ino)
+{
+	ino_t *new = vec_push(l->sessions, l->nsessions, l->cap);
+
+	if (new)
+		*new = ino;
+	l->any = true;
+}
+
+/* True if it is a child, which is looked at when all sessions' own processes were. */
+static bool list_one(pid_t pid, bool children, struct listing *l)
 {
 	struct visit v;
-	bool any = false;
+	bool child = false;
 
 	/* Of what may not be looked at, or ends meanwhile, nothing is said. */
 	if (procfs_maps(pid, maps_session, &pid) == 1 && visit_open(pid, &v) == 0) {
-		if (is_child(&v))
-			any = false;
-		else if (session_is_started(&v.session))
-			any = !visit_started(&v, false) && !print_started(p, &v);
-		else
-			any = print_other(p, &v);
+		child = is_child(&v);
+		if (child && children)
+			l->any |= print_child(l, &v);
+		else if (!child && !children && print_own(l->p, &v))
+			note_session(l, v.session.ino);
 		visit_close(&v);
 	}
 	fail_clear();
-	return any;
+	return child;
 }
 
 static int status_of_all(const struct printing *p)
 {
+	struct listing l = { .p = p };
 	auto_free pid_t *pids = NULL;
-	int n = procfs_processes(&pids);
-	size_t printed = 0;
+	int n = procfs_processes(&pids), nchildren = 0;
 
 	if (n < 0)
 		return fail(-n, "read /proc");
 	print_header(p);
 	for (int i = 0; i < n; i++)
-		printed += pids[i] != getpid() && print_one(pids[i], p);
-	if (!printed)
+		if (pids[i] != getpid() && list_one(pids[i], false, &l))
+			pids[nchildren++] = pids[i];
+	for (int i = 0; i < nchildren; i++)
+		list_one(pids[i], true, &l);
+	free(l.sessions);
+	if (!l.any)
 		say_hint("no process here has probes of inject, as far as you may look");
 	return 0;
 }

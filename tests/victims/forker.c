@@ -6,6 +6,7 @@
  *
  *	fork	-> child PID	a child that stays until `reap` or our end
  *	busy	-> child PID	the same, and it rests only now and then
+ *	orphan	-> child PID	the same, and it outlives us, by a minute at most
  *	reap	-> reaped N	all of them; a child that computed wrongly is WRONG
  *
  * Besides, short-lived children come and go all the time; every other one is forked
@@ -48,14 +49,18 @@ static void *call_inner(void *arg)
 	return NULL;
 }
 
-static void child_stay(uint64_t calls)
+static void child_stay(uint64_t calls, bool orphan)
 {
 	pthread_t thread;
 	struct pollfd p = { .fd = wake[0], .events = POLLIN };
 	bool good = true;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close(wake[1]);
+	if (orphan) {
+		alarm(60);
+	} else {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(wake[1]);
+	}
 	if (pthread_create(&thread, NULL, call_inner, NULL))
 		_exit(8);
 	while (poll(&p, 1, 1) == 0)
@@ -90,16 +95,17 @@ static int reap(void)
 
 static void command(const char *word)
 {
-	bool busy = strcmp(word, "busy") == 0;
+	bool busy = strcmp(word, "busy") == 0, orphan = strcmp(word, "orphan") == 0;
 	pid_t pid;
 
 	if (strcmp(word, "reap") == 0) {
 		victim_say("reaped %d", reap());
-	} else if ((busy || strcmp(word, "fork") == 0) && nchildren < MAX_CHILDREN) {
+	} else if ((busy || orphan || strcmp(word, "fork") == 0) && nchildren < MAX_CHILDREN) {
 		pid = fork();
 		if (pid == 0)
-			child_stay(busy ? 1000 : 1);
-		children[nchildren++] = pid;
+			child_stay(busy ? 1000 : 1, orphan);
+		if (!orphan)
+			children[nchildren++] = pid;
 		victim_say("child %d", pid);
 	} else {
 		victim_say("what is %s?", word);
