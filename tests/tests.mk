@@ -144,6 +144,7 @@ VICTIMS := $(filter-out $(VICTIMS_NOT_$(ARCH)), \
 	$(BUILD)/tests/victims/nameless $(BUILD)/tests/victims/packed_fixed \
 	$(BUILD)/tests/victims/plugin.so \
 	$(BUILD)/tests/victims/plugin_other.so $(BUILD)/tests/victims/slow.so \
+	$(BUILD)/tests/victims/plugin_places0.so $(BUILD)/tests/victims/plugin_places2.so \
 	$(BUILD)/tests/victims/guarded.so \
 	$(COMPILED:%=$(BUILD)/tests/victims/compiled/%) \
 	$(if $(RUSTC),$(RUST)) $(LINKAGE) $(if $(GO),$(GO_ALL:%=$(BUILD)/tests/victims/%)))
@@ -198,6 +199,11 @@ $(BUILD)/tests/victims/plugin.so: tests/victims/plugin/plugin.c
 $(BUILD)/tests/victims/plugin_other.so: tests/victims/plugin/plugin.c
 	@mkdir -p $(@D); echo "  CC      $< (shared, the other one)"
 	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -DOTHER -o $@ $<
+
+# Where the semaphore is raised so often from the start.
+$(BUILD)/tests/victims/plugin_places%.so: tests/victims/plugin/places.c tests/victims/usdt.h
+	@mkdir -p $(@D); echo "  CC      $< (shared, $*)"
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O2 -g -fPIC -shared -DRAISED=$* -o $@ $<
 
 $(BUILD)/tests/victims/slow.so: tests/victims/plugin/slow.c
 	@mkdir -p $(@D); echo "  CC      $< (shared)"

@@ -115,6 +115,27 @@ static bool tell_slot(const struct target *t, const struct infection *inf, uint3
 	return false;
 }
 
+static void forget_in(const struct target *t, struct infection *inf, const struct module *m)
+{
+	uint32_t n = MIN(inf->map.s->nslots, inf->map.shape.max_slots);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct slot *slot = &inf->map.slots[i];
+
+		if (slot->kind != SLOT_SEMAPHORE || !is_data(m, slot->addr) ||
+		    (slot->state != SLOT_PLANNED && slot->state != SLOT_ACTIVE))
+			continue;
+		set_state(slot, SLOT_REMOVED);
+		tell_slot(t, inf, i);
+	}
+}
+
+void semaphores_forget(const struct target *t, struct infection *inf, const struct modules *loaded)
+{
+	for (size_t i = 0; i < loaded->n; i++)
+		forget_in(t, inf, &loaded->v[i]);
+}
+
 void semaphores_raise(const struct target *t, struct infection *inf, const struct live *live)
 {
 	for (size_t i = 0; i < live->nsemaphores; i++) {

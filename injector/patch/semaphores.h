@@ -14,6 +14,10 @@
  * And to lower it: the slot gets the value from then, it is PLANNED again, the counter is lowered,
  * and the slot REMOVED.
  *
+ * With a library that is unloaded go its counters. Where one is loaded later, at the same place,
+ * too, they are what the file says, and what the library itself or other tracers have added: their
+ * slots are REMOVED as soon as that is seen, so that they are raised there, too.
+ *
  * A forked child has the counters as they were when it was forked: raised, if the jumps stand in
  * its text, for no process is forked in a stop.
  */
@@ -25,6 +29,8 @@
 
 /* 5. A slot for each counter of the selection's probes that is in its module's data. */
 int semaphores_list(struct infection *, const struct selection *, struct live *);
+/* These modules were loaded since the slots of counters in them were written, if there are any. */
+void semaphores_forget(const struct target *, struct infection *, const struct modules *loaded);
 /* 8 is done, and no thread runs yet: raise those of the probes that stand. */
 void semaphores_raise(const struct target *, struct infection *, const struct live *);
 /* Read what semaphores_lower asks for of files, for it is called in a stop. */

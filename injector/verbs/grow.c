@@ -6,6 +6,7 @@
 
 #include "injector/log/clock.h"
 #include "injector/log/say.h"
+#include "injector/patch/semaphores.h"
 #include "injector/patch/verify.h"
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/tracing.h"
@@ -194,6 +195,7 @@ static int plan_new(struct growth *n)
 		return err;
 	modules_keep(&n->mods, is_new, g);
 	forget_unmapped(g);
+	semaphores_forget(g->target, g->infection, &n->mods);
 	for (size_t i = 0; i < n->mods.n && !err; i++)
 		err = add_known(g, &n->mods.v[i]);
 	err = err ? err : select_functions(&n->mods, &g->select, &n->sel);

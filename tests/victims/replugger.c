@@ -8,6 +8,7 @@
  *						is to answer from now on
  *	hold		loads it again, and calls what returns when a byte
  *			comes	-> held BYTE
+ *	asked		-> asked N: the semaphore of its place, if it has one
  */
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -72,8 +73,20 @@ PROBED int replug_around(void)
 	return c;
 }
 
+static void say_asked(void)
+{
+	int (*asked)(void);
+
+	*(void **)&asked = dlsym(lib, "plugin_asked");
+	victim_say("asked %d", asked ? asked() : -1);
+}
+
 static void command(const char *line)
 {
+	if (strcmp(line, "asked") == 0) {
+		say_asked();
+		return;
+	}
 	if (strcmp(line, "hold") == 0) {
 		victim_say("held %c", replug_around());
 		return;
