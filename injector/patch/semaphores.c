@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "injector/patch/slots.h"
+#include "injector/patch/verify.h"
 
 /* Is it data of this file, and nothing that runs? */
 static bool is_data(const struct module *m, raddr_t at)
@@ -160,10 +161,20 @@ void semaphores_raise(const struct target *t, struct infection *inf, const struc
 
 /* ---- lower ---------------------------------------------------------------- */
 
-/* The journal lies in memory that the target can write: only what is a counter by the file is
- * changed. */
-static bool is_semaphore(const struct modules *mods, raddr_t at)
+/* Where a jump was written the page is the target's own from then on. A library that was loaded
+ * since has none such, and what its counters say is not of our doing. */
+static bool was_written(const struct target *t, raddr_t place)
 {
+	return verify_is_copy(t, place) || verify_is_copy(t, place - CHANGE_MAX);
+}
+
+/* The journal lies in memory that the target can write: only what is a counter by the file is
+ * changed, if it is `ours`: one of its places was written to. NULL: that is not asked. */
+static bool is_semaphore(const struct target *t, const struct modules *mods, raddr_t at,
+			 bool *ours)
+{
+	bool found = false;
+
 	for (size_t i = 0; i < mods->n; i++) {
 		struct module *m = &mods->v[i];
 		const struct usdt_sites *sites;
@@ -175,11 +186,15 @@ static bool is_semaphore(const struct modules *mods, raddr_t at)
 			fail_clear();
 			continue;
 		}
-		for (size_t k = 0; k < sites->n; k++)
-			if (sites->v[k].semaphore && sites->v[k].semaphore + m->bias == at)
-				return true;
+		for (size_t k = 0; k < sites->n; k++) {
+			if (!sites->v[k].semaphore || sites->v[k].semaphore + m->bias != at)
+				continue;
+			found = true;
+			if (ours && !*ours)
+				*ours = was_written(t, sites->v[k].pc + m->bias);
+		}
 	}
-	return false;
+	return found;
 }
 
 /* Is it raised, as far as is known? */
@@ -207,13 +222,13 @@ static bool note(const struct target *t, const struct old_session *old, size_t i
 #define NOTE(t, old, i, field) \
 	note(t, old, i, offsetof(struct slot, field), sizeof((old)->slots[i].field))
 
-static void lower_own(const struct target *t, struct old_session *old, size_t i)
+static void lower_own(const struct target *t, struct old_session *old, size_t i, bool ours)
 {
 	struct slot *s = &old->slots[i];
 	uint16_t value;
 	bool noted = true;
 
-	if (read_counter(t, s->addr, &value) && is_raised(s, value)) {
+	if (ours && read_counter(t, s->addr, &value) && is_raised(s, value)) {
 		value--;
 		memcpy(s->old, &value, sizeof(value));
 		noted = NOTE(t, old, i, old);
@@ -238,7 +253,7 @@ void semaphores_prepare(const struct old_session *old, const struct modules *mod
 {
 	for (size_t i = 0; old->found && i < old->s.nslots; i++)
 		if (old->slots[i].kind == SLOT_SEMAPHORE)
-			is_semaphore(mods, old->slots[i].addr);
+			is_semaphore(NULL, mods, old->slots[i].addr, NULL);
 }
 
 void semaphores_lower(const struct target *t, struct old_session *old, const struct modules *mods,
@@ -246,13 +261,16 @@ void semaphores_lower(const struct target *t, struct old_session *old, const str
 {
 	for (size_t i = 0; old->found && i < old->s.nslots; i++) {
 		struct slot *s = &old->slots[i];
-		bool now = s->func == old->s.generation && s->state != SLOT_FREE;
+		bool was_raised = own ? s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE :
+			s->func == old->s.generation && s->state != SLOT_FREE;
+		bool ours = false;
 
-		if (s->kind != SLOT_SEMAPHORE || !is_semaphore(mods, s->addr))
+		if (s->kind != SLOT_SEMAPHORE || !was_raised ||
+		    !is_semaphore(t, mods, s->addr, &ours))
 			continue;
-		if (own && (s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE))
-			lower_own(t, old, i);
-		else if (!own && now)
+		if (own)
+			lower_own(t, old, i, ours);
+		else if (ours)
 			lower_child(t, s);
 	}
 }

@@ -16,7 +16,8 @@
  *
  * With a library that is unloaded go its counters. Where one is loaded later, at the same place,
  * too, they are what the file says, and what the library itself or other tracers have added: their
- * slots are REMOVED as soon as that is seen, so that they are raised there, too.
+ * slots are REMOVED as soon as that is seen, so that they are raised there, too. Where it was not
+ * seen, as inject was killed, they are not lowered.
  *
  * A forked child has the counters as they were when it was forked: raised, if the jumps stand in
  * its text, for no process is forked in a stop.

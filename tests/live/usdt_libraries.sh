@@ -54,4 +54,18 @@ asked 3
 inject_end
 removed
 asked 2
+
+# Loaded again when inject was killed: nothing of ours is in it.
+inject_bg -p "$VICTIM" --usdt 'us:answer@plugin.so' -o calls.txt
+asked 3
+kill -KILL "$TRACER"
+WANT=137 inject_wait
+load plugin
+asked 2
+status 0 "$INJECT" stop -p "$VICTIM"
+asked 2
+inject_bg -p "$VICTIM" -f plugin_answer -o calls.txt
+inject_end
+removed
+asked 2
 victim_quit
