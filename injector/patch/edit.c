@@ -118,6 +118,8 @@ static int attempts(struct edit *e, const struct sigframes *frames)
 
 		fail_clear();
 		err = attempt(&a, i < EDIT_MODEST ? pause : 0);
+		if (i >= EDIT_MODEST && (!err || e->done > done))
+			e->forced = MAX(e->forced, e->target->last_pause);
 		int stop = err ? may_pass(e, i, err) : 0;
 		if (!err || stop)
 			return stop;

@@ -58,6 +58,7 @@ struct edit {
 	size_t done;		/* changes that were made, if not all or none: they are taken
 				 * from the lists */
 	bool unbounded;		/* a stop took the time that it needed */
+	uint64_t forced;	/* ns, the longest such stop that brought it on; 0: none did */
 };
 
 /* On the tracer thread. 0, or -errno: with `all` nothing has changed then. */

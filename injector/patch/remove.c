@@ -200,7 +200,7 @@ static int restore_all(struct removing *r)
 				.session = r->old.found ? &r->old.s : NULL };
 	int err = restore(&todo);
 
-	r->report->unbounded |= todo.unbounded;
+	r->report->forced = MAX(r->report->forced, todo.forced);
 	r->restored += todo.done;
 	if (err)
 		return err;
@@ -510,7 +510,7 @@ int remove_from_others(pid_t pid, struct removal *ret)
 
 void removal_say_pause(const struct removal *r)
 {
-	if (r->unbounded && r->longest_pause > r->max_pause)
+	if (r->forced > r->max_pause)
 		say("%d stops of at most %.3g ms brought the removal no further; one of %.3g ms did",
-		    EDIT_MODEST, (double)r->max_pause / 1e6, (double)r->longest_pause / 1e6);
+		    EDIT_MODEST, (double)r->max_pause / 1e6, (double)r->forced / 1e6);
 }

@@ -31,8 +31,8 @@ struct removal {
 	size_t processes;	/* that had probes in their text */
 	size_t foreign;		/* places that differ where inject never was */
 	uint64_t longest_pause;	/* ns */
-	bool unbounded;		/* no stop within max_pause brought it on: one took
-				 * the time that it needed */
+	uint64_t forced;	/* ns; no stop within max_pause brought it on: one that took
+				 * the time that it needed did */
 	unsigned int repaired, shortened;
 	uint64_t waited;	/* ns, for a debugger to let go */
 	/* What could not be cleaned, one line each, "" if everything was. */

@@ -79,6 +79,6 @@ int restore(struct restore *todo)
 	memmove(todo->changes + e->first.n, e->then.v, e->then.n * sizeof(*e->then.v));
 	todo->n = e->first.n + e->then.n;
 	todo->done = e->done;
-	todo->unbounded = e->unbounded;
+	todo->forced = e->forced;
 	return err;
 }

@@ -28,7 +28,8 @@ struct restore {
 	/* Found. */
 	size_t done;		/* changes that were made: `changes` and `n` are
 				 * those that were not */
-	bool unbounded;		/* a stop took the time that it needed */
+	uint64_t forced;	/* ns, the longest stop that took the time that it needed, and
+				 * brought it on; 0: there was none */
 };
 
 /* On the tracer thread. 0, or -errno with some of it done. */

@@ -52,7 +52,7 @@ struct target {
 	/* What coming and going did, over all stops. */
 	uint64_t longest_pause;	/* ns, first interrupt to last detach */
 	uint64_t longest_loan;	/* the same, of one thread that was borrowed */
-	uint64_t last_loan;
+	uint64_t last_pause, last_loan;
 	struct stacks stacks;	/* of the thread that was looked at last */
 	struct layout layout;	/* as it was mapped before anything was held */
 	struct seccomp_filters filters;	/* of the thread that is lent, if it has any */

@@ -100,8 +100,7 @@ static uint64_t release_held(struct target *t)
 	uint64_t took = now_ns() - t->stopped_at;
 
 	*longest = MAX(*longest, took);
-	if (t->lent)
-		t->last_loan = took;
+	*(t->lent ? &t->last_loan : &t->last_pause) = took;
 	return took;
 }
 

@@ -34,6 +34,22 @@ status 0 "$INJECT" stop -p "$VICTIM" --max-pause 1us
 has_line 'stops of at most 0.001 ms' trace.err || die "does not say that it took longer"
 removed
 
+# Not where that one has brought it no further, either: a thread stops in none.
+victim_quit
+victim pager
+inject_bg -p "$VICTIM" -f work -o /dev/null
+kill -KILL "$TRACER"
+wait "$TRACER" || true
+tell hold '^held' >/dev/null
+status 5 "$INJECT" stop -p "$VICTIM" --max-pause 1us
+! has_line ' did$' trace.err || die "what no stop has done is said of one: $(cat trace.err)"
+tell let '^let' >/dev/null
+status 0 "$INJECT" stop -p "$VICTIM"
+removed
+victim_quit
+
+victim many_functions
+
 # told BEGIN: since then each stop was told, and the longest is that of the closing line. To
 # lend a thread is a stop of a process that has no other.
 told()

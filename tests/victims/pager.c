@@ -4,6 +4,10 @@
  * given the address which is not there. With "dispatch" it has its system calls given to a handler
  * of its own instead (PR_SET_SYSCALL_USER_DISPATCH), once it is told to ("begin"), and calls a
  * function meanwhile that makes none.
+ *
+ *	hold	-> held		a thread is in a system call that nothing but the next
+ *				command, or a signal that kills, ends: it does not stop
+ *	let	-> let		it has its page
  */
 #include <linux/userfaultfd.h>
 #include <pthread.h>
@@ -11,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 
 #include "tests/victims/victim.h"
@@ -21,6 +26,7 @@ static int faults;
 static size_t size;
 static volatile char selector;	/* 1: calls are given to the handler */
 static volatile bool dispatched;
+static char *held;		/* the page that the thread waits for */
 
 PROBED void serve(const char *at)
 {
@@ -41,12 +47,18 @@ static void *serve_all(void *arg)
 {
 	struct uffd_msg m;
 
-	while (read(faults, &m, sizeof(m)) == sizeof(m))
-		serve((const char *)(uintptr_t)m.arg.pagefault.address);
+	while (read(faults, &m, sizeof(m)) == sizeof(m)) {
+		char *at = (char *)(uintptr_t)m.arg.pagefault.address;
+
+		if (at == held)
+			victim_say("held");
+		else
+			serve(at);
+	}
 	return arg;
 }
 
-static void touch(void)
+static char *missing(void)
 {
 	char *area = mmap(NULL, PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			  -1, 0);
@@ -55,6 +67,21 @@ static void touch(void)
 
 	if (area == MAP_FAILED || ioctl(faults, UFFDIO_REGISTER, &r))
 		victim_wrong("register: %s", strerror(errno));
+	return area;
+}
+
+static void *be_held(void *arg)
+{
+	if (getrandom(held, 1, 0) != 1)
+		victim_wrong("getrandom: %s", strerror(errno));
+	victim_say("let");
+	return arg;
+}
+
+static void touch(void)
+{
+	char *area = missing();
+
 	for (int i = 0; i < PAGES; i++)
 		if (area[i * size] != 'x')
 			victim_wrong("page %d", i);
@@ -71,7 +98,14 @@ static void on_call(int signal, siginfo_t *info, void *context)
 static void answer(const char *command)
 {
 	struct sigaction sa = { .sa_sigaction = on_call, .sa_flags = SA_SIGINFO };
+	pthread_t t;
 
+	if (strcmp(command, "hold") == 0) {
+		held = missing();
+		pthread_create(&t, NULL, be_held, NULL);
+	} else if (strcmp(command, "let") == 0) {
+		serve(held);
+	}
 	if (strcmp(command, "begin") != 0)
 		return;
 	dispatched = !sigaction(SIGSYS, &sa, NULL) &&
