@@ -86,16 +86,32 @@ static int read_tls_word(struct payload_info *info)
 	return fail(ENOEXEC, "read the payload: it has no thread-local storage");
 }
 
+/* A limit lets the first part of a write pass, without an error: the next one tells which. */
+static int unpack(int fd)
+{
+	size_t size = (size_t)(blob_payload_end - blob_payload), done = 0;
+	ssize_t n = fd < 0 ? -1 : 1;
+
+	while (n > 0 && done < size) {
+		n = write(fd, blob_payload + done, size - done);
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (done == size)
+		return 0;
+	return fail(errno, "unpack the payload, %zu KiB%s", size >> 10,
+		    errno == EFBIG ? ", which RLIMIT_FSIZE (ulimit -f) does not allow" : "");
+}
+
 int payload_info(struct payload_info *ret)
 {
-	size_t size = (size_t)(blob_payload_end - blob_payload);
 	auto_close int fd = memfd_create("payload", MFD_CLOEXEC);
 	struct symbols *syms;
+	int err = unpack(fd);
 
-	if (fd < 0 || write(fd, blob_payload, size) != (ssize_t)size)
-		return fail(errno, "unpack the payload");
+	if (err)
+		return err;
 	*ret = (struct payload_info){ 0 };
-	int err = read_parts(ret);
+	err = read_parts(ret);
 	err = err ? err : read_tls_word(ret);
 	err = err ? err : symbols_open(fd, "the payload", &syms);
 	if (err)

@@ -30,6 +30,15 @@ traced_now()
 	removed
 }
 
+# One of inject's own.
+begin spin_threads 2
+for blocks in 100 1000; do
+	(ulimit -f $blocks; status 1 "$INJECT" -p "$VICTIM" -f 'spin_*' -d 1)
+	refused 'File too large'
+	unharmed
+done
+victim_quit
+
 hard=$(prlimit --nofile --output HARD --noheadings)
 for kind in spin_threads single; do
 	begin $kind 2
