@@ -160,6 +160,13 @@ static bool has_fault(const struct target *t, pid_t tid)
 	return (uint64_t)procfs_status(t->pid, tid, "SigPnd", 16, -1) & remote_faults();
 }
 
+/* Not to be waited for: it stays pending until the program does something about it. */
+static bool holds_fault(const struct target *t, pid_t tid)
+{
+	return (uint64_t)procfs_status(t->pid, tid, "SigPnd", 16, 0) &
+		(uint64_t)procfs_status(t->pid, tid, "SigBlk", 16, 0) & remote_faults();
+}
+
 /* Threads that stopped and can never be borrowed, and why the last of them cannot. */
 struct barred {
 	int n, by_filters;
@@ -274,7 +281,7 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 		     struct thread_hold **ret, raddr_t *unfit)
 {
 	auto_free pid_t *tids = NULL;
-	int n = procfs_threads(t->pid, &tids), tried = 0;
+	int n = procfs_threads(t->pid, &tids), tried = 0, hold = 0;
 	struct barred barred = { 0 };
 
 	if (t->kept) {
@@ -302,6 +309,7 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 			tried++;
 			if (!err && !bar && is_fit(t, mods, use, *ret))
 				return 0;
+			hold += !err && holds_fault(t, *tid);
 			*unfit = err || regs_interrupted(&(*ret)->regs) == INTERRUPTED_NONE ? 0 :
 				regs_sp(&(*ret)->regs);
 			target_release(t);
@@ -316,8 +324,9 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 		return refuse_barred(t, &barred);
 	if (target_check_program(t))
 		return -ESRCH;
-	return fail(0, "no thread of %d (%s) stands in a safe place; try again", t->pid,
-		    t->comm), -EAGAIN;
+	return fail(0, "no thread of %d (%s) stands in a safe place%s; try again", t->pid, t->comm,
+		    hold && hold == tried ? ", for each blocks SIGTRAP, SIGSEGV or the like, "
+		    "which is pending" : ""), -EAGAIN;
 }
 
 /* A process's only thread that was not fit in its sleep, where its stack pointer was `unfit`. */

@@ -4,8 +4,13 @@
  *
  * A second thread, even joined, would make its C library take locks for life,
  * so it looks at glibc's own flag too: __libc_single_threaded.
+ *
+ *	threads	-> threads N single FLAG
+ *	hold	-> held		SIGTRAP is blocked, and pending
+ *	let	-> let		and no more
  */
 #include <dirent.h>
+#include <signal.h>
 
 #include "tests/victims/victim.h"
 
@@ -38,11 +43,29 @@ static int tasks(void)
 	return n - 2;
 }
 
+static void hold(bool on)
+{
+	sigset_t set;
+
+	/* What is ignored is not pending, either. */
+	signal(SIGTRAP, on ? SIG_DFL : SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	sigprocmask(on ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+	if (on)
+		raise(SIGTRAP);
+	else
+		signal(SIGTRAP, SIG_DFL);
+	victim_say(on ? "held" : "let");
+}
+
 static void command(const char *word)
 {
 	if (strcmp(word, "threads") == 0)
 		victim_say("threads %d single %d", tasks(),
 			   __libc_single_threaded);
+	else if (strcmp(word, "hold") == 0 || strcmp(word, "let") == 0)
+		hold(*word == 'h');
 	else
 		victim_say("what is %s?", word);
 }
