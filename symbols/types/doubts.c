@@ -155,6 +155,21 @@ static void doubt_llvm(struct doubted *d)
 		s->result.place.kind = PLACE_UNKNOWN;
 }
 
+/* What can only be one value need not be passed, wherever the callers are. */
+static void doubt_only_values(struct doubted *d)
+{
+	struct signature *s = d->s;
+
+	for (size_t i = 0; i < s->nparams; i++) {
+		const struct type *t = signature_type_at(s, s->params[i].type);
+		struct place *p = &s->params[i].place;
+
+		if (s->language == LANGUAGE_RUST && t->kind == TYPE_ENUM && t->n == 1 &&
+		    p->kind == PLACE_BY_TYPE && is_optimised(d))
+			p->kind = PLACE_UNKNOWN;
+	}
+}
+
 /* clang leaves out a parameter that is passed by a pointer, if nothing uses it. */
 static void doubt_left_out(struct doubted *d)
 {
@@ -174,6 +189,7 @@ void doubts_raise(struct doubted *d)
 	doubt_moved(d);
 	doubt_padded(d->s);
 	doubt_llvm(d);
+	doubt_only_values(d);
 	doubt_left_out(d);
 }
 
