@@ -39,27 +39,34 @@ static void say_put(const char *text, size_t n)
 	}
 }
 
-static bool is_control(unsigned char c)
+/* The bytes of the character at `p`, in UTF-8; 0 if it is none, or a command: U+0080 to U+009F are
+ * commands, too, and so are their last bytes alone, for some terminals. */
+static size_t shown_length(const char *p)
 {
-	return c < 0x20 || c == 0x7f;
-}
+	const unsigned char *c = (const unsigned char *)p;
+	size_t n = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 :
+		c[0] < 0xf5 ? 4 : 0;
 
-/* In UTF-8, U+0080 to U+009F are commands, too: 0xc2 and then these. */
-static bool is_c1(const char *p)
-{
-	return (unsigned char)p[0] == 0xc2 && ((unsigned char)p[1] & 0xe0) == 0x80;
+	for (size_t i = 1; i < n; i++)
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+	if (c[0] < 0x20 || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0))
+		return 0;
+	return n;
 }
 
 char *say_clean(const char *text, char *buf, size_t size)
 {
 	size_t n = 0;
 
-	for (; *text && n + 5 < size; text++) {
-		if (is_control((unsigned char)*text) || is_c1(text))
+	while (*text && n + 5 < size) {
+		size_t length = shown_length(text);
+
+		if (!length)
 			n += (size_t)snprintf(buf + n, size - n, "\\x%02x",
-					      (unsigned char)*text);
-		else
-			buf[n++] = *text;
+					      (unsigned char)*text++);
+		for (; length; length--)
+			buf[n++] = *text++;
 	}
 	buf[n] = '\0';
 	return buf;

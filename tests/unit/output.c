@@ -250,8 +250,11 @@ static void test_clean(void)
 {
 	char buf[64], tight[9];
 
-	CHECK(strcmp(say_clean("a\tb\x1b[1m\xc2\x9b", buf, sizeof(buf)),
-		     "a\\x09b\\x1b[1m\\xc2\x9b") == 0);
+	CHECK(strcmp(say_clean("a\tb\x1b[1m\xc2\x9b!", buf, sizeof(buf)),
+		     "a\\x09b\\x1b[1m\\xc2\\x9b!") == 0);
+	/* For some terminals it is a command without the byte before it, too. */
+	CHECK(strcmp(say_clean("\x9b" "31m\xc3\xff\xe2\x82", buf, sizeof(buf)),
+		     "\\x9b31m\\xc3\\xff\\xe2\\x82") == 0);
 	CHECK(strcmp(say_clean("\xc3\xa4\xc2\xb5s", buf, sizeof(buf)), "\xc3\xa4\xc2\xb5s") == 0);
 	CHECK(strlen(say_clean("0123456789", tight, sizeof(tight))) < sizeof(tight));
 }
