@@ -39,6 +39,7 @@ enum func_flag {
 	FUNC_PACKED = 128,	/* may be a fragment, for it is packed like those: a call to it
 				 * would tell */
 	FUNC_STRANGE = 256,	/* where its unwinder may enter it is not told in a known form */
+	FUNC_LOCAL = 512,	/* its symbols are its file's own */
 };
 
 struct func {

@@ -108,7 +108,8 @@ static int add_named(struct builder *b, const struct candidate *c, size_t n,
 		.name = names.name, .full = names.full, .raw = names.raw,
 		.range.start = c->addr,
 		.source = c->source,
-		.flags = unwind_flags(b->u, c->addr),
+		/* The first of them is global if any is. */
+		.flags = (uint16_t)(unwind_flags(b->u, c->addr) | (c->file ? FUNC_LOCAL : 0)),
 		.parent = -1,
 		.alias = b->ret->naliases,
 	};

@@ -83,6 +83,8 @@ struct results {
 };
 
 bool is_go_result(struct building *, Dwarf_Die *param);
+/* A result without a name is called by its number, and told twice where Go has optimised. */
+bool results_has(const struct results *, const char *name);
 /* False: there are too many, or too large ones. */
 bool results_add(struct building *, Dwarf_Die *param, struct results *);
 /* Void, the only one, or a structure that has no name but "(". */

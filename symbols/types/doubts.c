@@ -15,8 +15,32 @@ enum { LLVM_TELLS = 16 };
 
 static bool is_clone(const char *raw)
 {
-	return strstr(raw, ".isra.") || strstr(raw, ".constprop.") || strstr(raw, ".part.") ||
-		strstr(raw, ".abi0");
+	static const char *const marks[] = {
+		".isra.", ".constprop.", ".part.", ".abi0",
+		/* Of coroutines: they get nothing but their frame. */
+		".resume", ".destroy", ".cleanup",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
+		if (strstr(raw, marks[i]))
+			return true;
+	return false;
+}
+
+static bool has_named(const struct signature *s, const char *name)
+{
+	for (size_t i = 0; i < s->nparams; i++)
+		if (!strcmp(signature_name_at(s, s->params[i].name), name))
+			return true;
+	return false;
+}
+
+/* Generic functions of Go get a table of their types first, of which nothing is told where they are
+ * optimised. */
+static bool has_hidden_table(const struct doubted *d)
+{
+	return d->unit->language == LANGUAGE_GO && strstr(d->func->raw, "[go.shape.") &&
+		!has_named(d->s, ".dict");
 }
 
 static bool is_narrow_float(const struct signature *s, const struct parameter *p)
@@ -51,7 +75,8 @@ static bool is_unusual(const struct doubted *d)
 	uint64_t convention = DW_CC_normal;
 
 	die_number(d->die, DW_AT_calling_convention, &convention);
-	return is_clone(d->raw) || d->unit->language == LANGUAGE_OTHER ||
+	return is_clone(d->func->raw) || has_hidden_table(d) ||
+		d->unit->language == LANGUAGE_OTHER ||
 		(convention != DW_CC_normal && convention != DW_CC_program);
 }
 
@@ -96,11 +121,12 @@ static bool is_optimised(const struct doubted *d)
 		dwarf_hasattr(d->die, DW_AT_call_all_calls);
 }
 
-/* A crate's functions are external for other crates; the linker may have seen to it that there is
- * no caller but those that LLVM knows. */
+/* What is external in the source LLVM may have made local when it linked, and a crate's functions are
+ * external for other crates. */
 static bool has_other_callers(const struct doubted *d)
 {
-	return d->unit->language != LANGUAGE_RUST && die_flag(d->die, DW_AT_external);
+	return d->unit->language != LANGUAGE_RUST && die_flag(d->die, DW_AT_external) &&
+		!(d->func->flags & FUNC_LOCAL);
 }
 
 /* Of a function that is defined apart from its declaration, as methods are, LLVM leaves the mark
@@ -155,6 +181,22 @@ static void doubt_llvm(struct doubted *d)
 		s->result.place.kind = PLACE_UNKNOWN;
 }
 
+/* rustc has no parameter for what a closure has captured, which comes first, in debug builds. */
+static void doubt_captures(struct doubted *d)
+{
+	bool is_told = false;
+
+	for (size_t i = 0; i < d->s->nparams; i++) {
+		const struct type *t = signature_type_at(d->s, d->s->params[i].type);
+		const struct type *of = signature_type_at(d->s, t->of);
+
+		is_told |= strstr(signature_name_at(d->s, t->name), "closure_env") ||
+			strstr(signature_name_at(d->s, of->name), "closure_env");
+	}
+	if (d->unit->language == LANGUAGE_RUST && strstr(d->func->name, "{{closure}}") && !is_told)
+		doubt_places(d->s);
+}
+
 /* What can only be one value need not be passed, wherever the callers are. */
 static void doubt_only_values(struct doubted *d)
 {
@@ -173,7 +215,7 @@ static void doubt_only_values(struct doubted *d)
 /* clang leaves out a parameter that is passed by a pointer, if nothing uses it. */
 static void doubt_left_out(struct doubted *d)
 {
-	int n = d->unit->clang && d->unit->is_cxx ? demangle_params(d->raw) : -1;
+	int n = d->unit->clang && d->unit->is_cxx ? demangle_params(d->func->raw) : -1;
 
 	if (n >= 0 && (size_t)n != d->declared + d->s->variadic)
 		doubt_places(d->s);
@@ -189,6 +231,7 @@ void doubts_raise(struct doubted *d)
 	doubt_moved(d);
 	doubt_padded(d->s);
 	doubt_llvm(d);
+	doubt_captures(d);
 	doubt_only_values(d);
 	doubt_left_out(d);
 }

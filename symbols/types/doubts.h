@@ -8,13 +8,14 @@
 #ifndef SYMBOLS_DOUBTS_H
 #define SYMBOLS_DOUBTS_H
 
+#include "symbols/symbols.h"
 #include "symbols/types/units.h"
 #include "values/signature.h"
 
 struct doubted {
 	struct signature *s;	/* parameters and result are read, their places not settled */
 	struct unit *unit;
-	const char *raw;	/* the symbol */
+	const struct func *func;
 	Dwarf_Die *die;		/* of the code */
 	Dwarf_Die *origin;	/* what that was made of; NULL: itself */
 	size_t declared;	/* parameters that the debug information has of the source's */

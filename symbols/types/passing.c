@@ -12,12 +12,14 @@
 
 enum { LISTED_MAX = 4096, CHAIN_MAX = 8 };
 
-/* `= default` within the class leaves it to the members. */
+/* `= default` within the class leaves it to the members, and so does what gcc declares of its own
+ * accord, as the destructors of classes within functions. */
 static bool is_own(Dwarf_Die *function)
 {
 	uint64_t how;
 
-	return die_number(function, DW_AT_defaulted, &how) && how == DW_DEFAULTED_in_class;
+	return die_flag(function, DW_AT_artificial) ||
+		(die_number(function, DW_AT_defaulted, &how) && how == DW_DEFAULTED_in_class);
 }
 
 static bool is_same(Dwarf_Die *reference, Dwarf_Die *class)

@@ -12,6 +12,13 @@ bool is_go_result(struct building *b, Dwarf_Die *param)
 	return b->unit->language == LANGUAGE_GO && die_flag(param, DW_AT_variable_parameter);
 }
 
+bool results_has(const struct results *r, const char *name)
+{
+	size_t n;
+
+	return name && sscanf(name, "~r%zu", &n) == 1 && n < r->n;
+}
+
 bool results_add(struct building *b, Dwarf_Die *param, struct results *r)
 {
 	struct member *m = &r->v[r->n];

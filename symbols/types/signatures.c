@@ -155,6 +155,8 @@ static void add_param(struct reading *r, Dwarf_Die *param, Dwarf_Die *concrete)
 	struct signature *s = r->s;
 
 	if (is_go_result(&r->b, param)) {
+		if (results_has(&r->results, debuginfo_name(param)))
+			return;
 		r->no_results |= !results_add(&r->b, param, &r->results);
 		return;
 	}
@@ -267,7 +269,7 @@ static int read_function(struct reading *r, const struct func *f)
 		each_param(r, &r->die, add_own, NULL);
 	read_result(r);
 	r->s->halves = r->unit->clang && r->unit->clang < CLANG_WIDE;
-	doubts_raise(&(struct doubted){ .s = r->s, .unit = r->unit, .raw = f->raw, .die = &r->die,
+	doubts_raise(&(struct doubted){ .s = r->s, .unit = r->unit, .func = f, .die = &r->die,
 					.origin = r->has_abstract ? &r->abstract : NULL,
 					.declared = declared_params(r) });
 	build_end(&r->b);

@@ -41,6 +41,11 @@ for way in "${ways[@]}"; do
 	"$BUILD/tests/values/driver" cxx _Z2g1 printed.out >got_left.out || die "$way: the driver fails"
 	grep -qE '^_Z2g14itemi\(.*y=(48|<optimised out>|<unknown>)\)' got_left.out ||
 		die "$way: $(cat got_left.out)"
+	"$BUILD/tests/values/driver" cxx _Z10local_call printed.out >got_local.out ||
+		die "$way: the driver fails"
+	! grep '^_Z10local' got_local.out | grep -vE 'y=(3|<optimised out>|<unknown>)\)' ||
+		die "$way: others than 3"
+	[ "$(grep -c '^_Z10local' got_local.out)" = 2 ] || die "$way: $(cat got_local.out)"
 	case $way in
 	*-O0*) diff want.out got.out >diff.out || die "$way: $(cat diff.out)" ;;
 	*) python3 - want.out got.out <<'END' || die "$way" ;;
@@ -52,3 +57,16 @@ for want, got in zip(open(sys.argv[1]), open(sys.argv[2])):
 END
 	esac
 done
+
+# What is external in the source may be local when it is linked, and what clang has changed then.
+if command -v clang >/dev/null; then
+	echo '__attribute__((noinline)) int hid(int x, int y) { __asm__ volatile(""); return x + y; }
+int main(int argc, char **argv) { (void)argv; return hid(argc, 4) == 3; }' >hid.c
+	for visibility in default hidden; do
+		clang -O2 -g -fvisibility=$visibility -o hid hid.c || die "clang -fvisibility"
+		"$INJECT" list -v hid -f hid >list_$visibility.out 2>/dev/null || die "not listed"
+	done
+	! grep -q unknown list_default.out || die "the result of an external function is not known"
+	clang -dM -E -x c /dev/null | grep -qE '__clang_major__ (1[6-9]|[2-9])' ||
+		grep -q 'unknown' list_hidden.out || die "the result of a local function is believed"
+fi

@@ -65,6 +65,13 @@ __attribute__((noinline)) item g1(item, int y)
 	return item{y, "made"};
 }
 
+// gcc declares a destructor of a class that is within a function.
+template<class T> __attribute__((noinline)) long local_call(T t, int y)
+{
+	use(y);
+	return t(y);
+}
+
 int main(int, char **)
 {
 	char text[] = "text";
@@ -83,6 +90,12 @@ int main(int, char **)
 	sum += long(f5(3).size() + f5(0).size());
 	sum += f6(text[0], text[2], text);
 	sum += long(g1(item{3, "unused"}, 48).n.size());
+	struct local {
+		double a;
+		long operator()(int y) const { return long(a) + y; }
+	};
+	sum += local_call(local{1.5}, 3);
+	sum += local_call([n = strings[0]](int y) { return long(n.size()) + y; }, 3);
 	used = sum;
 	return 0;
 }

@@ -61,6 +61,12 @@ fn m_promoted(a: &i32, d: &dyn Debug, e: Box<i64>, f: Box<u8>) -> Box<i64>
     e
 }
 
+#[inline(never)]
+fn each<F: Fn(i32, i32) -> i32>(f: F)
+{
+    opaque(f(11, 5));
+}
+
 fn main()
 {
     let mut s = Sum { total: 0, log: vec![] };
@@ -71,6 +77,13 @@ fn main()
         s.m_name(7);
         opaque(s.m_used(i));
         m_free(&mut s, i, 3);
+        let base = opaque(s.total);
+        // What it has captured comes before its parameters.
+        each(|a, b| {
+            let sum = opaque(a + b) + base as i32;
+            println!("m_closure(a={}, b={}) = {}", a, b, sum);
+            sum
+        });
         opaque(m_promoted(opaque(&5), &7, Box::new(6), Box::new(8)));
     }
 }
