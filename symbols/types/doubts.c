@@ -121,8 +121,8 @@ static bool is_optimised(const struct doubted *d)
 		dwarf_hasattr(d->die, DW_AT_call_all_calls);
 }
 
-/* What is external in the source LLVM may have made local when it linked, and a crate's functions are
- * external for other crates. */
+/* What is external in the source LLVM may have made local when it linked, and a crate's functions
+ * are external for other crates. */
 static bool has_other_callers(const struct doubted *d)
 {
 	return d->unit->language != LANGUAGE_RUST && die_flag(d->die, DW_AT_external) &&

@@ -35,10 +35,13 @@ methods()
 	"$1" -A warnings -g -C opt-level="$2" -o methods "$ROOT/tests/values/methods.rs" \
 		2>rustc.log || die "$1, $2: $(cat rustc.log)"
 	"$INJECT" -f 'methods::m_*' -f 'methods::Sum::m_*' -f 'methods::main::*closure*' -a \
-		-o trace.out -- ./methods >want_methods.out 2>trace.err || { cat trace.err; die "$1, $2: not traced"; }
+		-o trace.out -- ./methods >want_methods.out 2>trace.err ||
+		{ cat trace.err; die "$1, $2: not traced"; }
 	sed -n 's/^.*| methods::main::{{closure}}/methods::m_closure/
 		s/^.*methods::\(Sum::\)\?\(m_.*\);$/\2/p' trace.out |
-		sed -E '/^m_closure/s/[a-z]*=&?\{closure_env[^}]*\} ?(\{[^}]*\})?(, )?//;s/\((self|s)=(Sum \{[^}]*\}|<[^>]*>)(, )?/(/; s/ d=(<[^>]*>|0x[0-9a-f]*),//
+		sed -E '/^m_closure/s/[a-z]*=&?\{closure_env[^}]*\} ?(\{[^}]*\})?(, )?//
+			s/\((self|s)=(Sum \{[^}]*\}|<[^>]*>)(, )?/(/
+			s/ d=(<[^>]*>|0x[0-9a-f]*),//
 			/\) = /!s/$/ = <unknown>/' >got_methods.out
 	# (Where rustc optimises there is no closure to be called.)
 	[ "$2" = 0 ] || sed -i '/^m_closure/d' want_methods.out got_methods.out

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions that only this program calls, so that what is optimised takes arguments and results away
-// that are constants, or not used: each prints its own call, as live/values_rust.sh expects it.
+// Functions that only this program calls, so that what is optimised takes arguments and results
+// away that are constants, or not used: each prints its own call, as live/values_rust.sh expects it.
 use std::fmt::Debug;
 
 /// The compiler does not know what comes back.
