@@ -24,8 +24,7 @@
 #include <string.h>
 
 enum {
-	MARGIN = 1 << 16,	/* of a jump's reach: the stub is not far from the
-				 * module, but not in it */
+	MARGIN = 1 << 16,	/* of a jump's reach, kept in reserve */
 	CHAIN = 64,		/* sites that are looked at together */
 	STEPS = 4000,		/* in search of a better way for a chain */
 };
@@ -42,6 +41,7 @@ struct spot {
 	struct placed_site *placed;
 	struct placed_probe *probe;
 	const struct module *module;
+	size_t of;		/* the place of that in the selection */
 	uint16_t given;		/* bytes of its jump that puns below it need */
 	uint8_t bytes[ARCH_JUMP_MAX];
 	raddr_t island;		/* run-time; 0: none */
@@ -54,21 +54,23 @@ struct choosing {
 	size_t nspots, spots_cap;
 	struct range *holes;	/* ascending */
 	size_t nholes, holes_cap;
+	struct range *rooms;	/* where stubs will be, for each module of the selection */
 	struct pages pages;
 };
 
 /* --- what will stand at a place --- */
 
-static int add_spot(struct choosing *c, const struct module *m, struct placed_probe *p,
-		    struct placed_site *placed)
+static int add_spot(struct choosing *c, const struct selection *sel, size_t of,
+		    struct placed_probe *p, struct placed_site *placed)
 {
+	const struct module *m = sel->v[of].module;
 	const struct site *s = &placed->site;
 	struct spot *spot = vec_push(c->spots, c->nspots, c->spots_cap);
 
 	if (!spot)
 		return fail(ENOMEM, "look for islands");
 	*spot = (struct spot){ .pc = s->pc + m->bias, .placed = placed, .probe = p, .module = m,
-				.way.level = s->level };
+				.of = of, .way.level = s->level };
 	if (!s->hole.len)
 		return 0;
 	struct range *hole = vec_push(c->holes, c->nholes, c->holes_cap);
@@ -103,7 +105,7 @@ static int list_spots(struct choosing *c, struct selection *sel)
 			struct placed_probe *p = &sel->v[i].probes[j];
 
 			for (size_t k = 0; !p->refusal && k < p->nsites && !err; k++)
-				err = add_spot(c, sel->v[i].module, p, &p->sites[k]);
+				err = add_spot(c, sel, i, p, &p->sites[k]);
 		}
 	if (c->nspots)
 		qsort(c->spots, c->nspots, sizeof(*c->spots), by_pc);
@@ -187,13 +189,15 @@ static bool byte_behind(const struct choosing *c, size_t i, raddr_t a, struct ke
 
 /* --- the search --- */
 
-/* Where the stub can be reached from. */
-static struct range reach_of(const struct choosing *c, const struct module *m)
+/* What can be reached from the module, and from where its stubs will be. */
+static struct range reach_of(const struct choosing *c, const struct spot *s)
 {
 	uint64_t most = (uint64_t)c->arch->reach - MARGIN;
+	struct range room = c->rooms[s->of], span = s->module->span;
 
-	return (struct range){ m->span.end > most ? m->span.end - most : 0,
-			       m->span.start + most };
+	if (room.end)
+		span = (struct range){ MIN(span.start, room.start), MAX(span.end, room.end) };
+	return (struct range){ span.end > most ? span.end - most : 0, span.start + most };
 }
 
 /* Is there an island of an earlier visit for the stub that the site has kept? */
@@ -219,14 +223,14 @@ static bool may_lead(const struct choosing *c, const struct spot *s,
 	raddr_t earlier;
 
 	return has_other(c, s, set, &earlier) ||
-		pages_may(&c->pages, set, reach_of(c, s->module));
+		pages_may(&c->pages, set, reach_of(c, s));
 }
 
 /* Memory for the island of a spot: where it was before, or a free place. */
 static bool find_place(struct choosing *c, struct spot *s, const struct jump_set *set)
 {
 	return has_earlier(c, s, set, &s->island) ||
-		pages_take(&c->pages, set, reach_of(c, s->module), &s->island) ||
+		pages_take(&c->pages, set, reach_of(c, s), &s->island) ||
 		has_other(c, s, set, &s->island);
 }
 
@@ -524,9 +528,14 @@ static bool has_puns(const struct choosing *c)
 static int islands_choose_all(struct choosing *c, const struct target *t, struct selection *sel,
 			      struct islands *ret)
 {
+	auto_free struct range *rooms = calloc(sel->n + 1, sizeof(*rooms));
+
+	if (!rooms)
+		return fail(ENOMEM, "look for islands");
+	c->rooms = rooms;
 	int err = pages_find(t, c->arch->jump_size, islands_heap(t->pid, sel), &c->pages);
 
-	err = err ? err : islands_leave(t->pid, sel, &c->pages);
+	err = err ? err : islands_leave(t->pid, sel, &c->pages, rooms);
 	/* What is given up may have been in the way of others. */
 	while (!err && islands_search(c))
 		err = list_spots(c, sel);

@@ -37,8 +37,9 @@ void islands_clear(struct islands *);
 
 /* How far the heap may come to reach, as of gaps_find. */
 uint64_t islands_heap(pid_t, const struct selection *);
-/* Leave the room that stubs will need out of the gaps between these. */
-int islands_leave(pid_t, const struct selection *, struct pages *);
+/* Leave the room that stubs will need out of the gaps between these. rooms: where that is, for each
+ * module of the selection; empty: it needs none, or there is none. */
+int islands_leave(pid_t, const struct selection *, struct pages *, struct range *rooms);
 
 /* Run-time address of a site's island, 0 if it has none. */
 static inline raddr_t island_of(const struct placed_site *s, const struct module *m)

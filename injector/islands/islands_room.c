@@ -39,7 +39,7 @@ uint64_t islands_heap(pid_t pid, const struct selection *sel)
 /* The place that stubs for this module would have: room for those of all, because
  * modules that are close together share one. */
 static int room_leave(const struct gaps *gaps, const struct module *m, uint64_t bytes,
-		      struct pages *ps)
+		      struct pages *ps, struct range *room)
 {
 	raddr_t at;
 	int err = arena_find(gaps, m->span, ALIGN_UP(bytes, PAGE), arch_host()->reach, 0, &at);
@@ -50,13 +50,12 @@ static int room_leave(const struct gaps *gaps, const struct module *m, uint64_t 
 	}
 	if (err)
 		return err;
-	struct range room = { at - MIN(at, BESIDE), at + bytes + BESIDE };
-
-	err = gaps_take(&ps->gaps, room);
-	return err ? err : gaps_take(&ps->last, room);
+	*room = (struct range){ at - MIN(at, BESIDE), at + bytes + BESIDE };
+	err = gaps_take(&ps->gaps, *room);
+	return err ? err : gaps_take(&ps->last, *room);
 }
 
-int islands_leave(pid_t pid, const struct selection *sel, struct pages *ps)
+int islands_leave(pid_t pid, const struct selection *sel, struct pages *ps, struct range *rooms)
 {
 	auto_free struct arena_need *needs = NULL;
 	uint64_t bytes = ARENA_LEAST;
@@ -69,7 +68,7 @@ int islands_leave(pid_t pid, const struct selection *sel, struct pages *ps)
 	err = err ? err : gaps_find(pid, GAPS_HEAP, NULL, NULL, &gaps);
 	for (size_t i = 0; i < sel->n && !err; i++)
 		if (needs[i].bytes)
-			err = room_leave(&gaps, needs[i].module, bytes, ps);
+			err = room_leave(&gaps, needs[i].module, bytes, ps, &rooms[i]);
 	gaps_clear(&gaps);
 	return err;
 }
