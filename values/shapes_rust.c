@@ -39,14 +39,26 @@ static bool is_str(const char *name)
 		(n == 3 || strchr("& <", name[n - 4]));
 }
 
-/* A pointer to what has no size of its own has the number of elements beside it. */
+/* "&[T]", "*const [T]", "alloc::boxed::Box<[T]>": not "*const alloc::rc::RcInner<[T]>". */
+static bool is_list(const char *name)
+{
+	const char *at = strchr(name, '[');
+	size_t n = at ? (size_t)(at - name) : 0;
+
+	return n && (at[-1] != '<' || (n >= 4 && !strncmp(at - 4, "Box<", 4)));
+}
+
+/* A pointer to what has no size of its own has the number of elements beside it: those of a
+ * structure are the last member's. */
 static bool find_wide(struct signature *s, struct type *t)
 {
 	const struct member *p = find_member(s, t, "data_ptr"), *n = find_member(s, t, "length");
 	const struct type *pointer = p ? signature_type_at(s, p->type) : NULL;
 
 	if (!p || t->n != 2 || t->size != 16 || !is_length(s, n) ||
-	    (pointer->kind != TYPE_POINTER && pointer->kind != TYPE_REFERENCE))
+	    (pointer->kind != TYPE_POINTER && pointer->kind != TYPE_REFERENCE) ||
+	    (signature_type_at(s, pointer->of)->kind == TYPE_STRUCT &&
+	     !is_list(signature_name_at(s, t->name))))
 		return false;
 	t->shape = is_byte(signature_type_at(s, pointer->of)) &&
 		is_str(signature_name_at(s, t->name)) ? SHAPE_TEXT : SHAPE_SPAN;

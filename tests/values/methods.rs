@@ -62,6 +62,12 @@ fn m_promoted(a: &i32, d: &dyn Debug, e: Box<i64>, f: Box<u8>) -> Box<i64>
 }
 
 #[inline(never)]
+fn shared(a: std::rc::Rc<str>) -> usize
+{
+    opaque(a).len()
+}
+
+#[inline(never)]
 fn each<F: Fn(i32, i32) -> i32>(f: F)
 {
     opaque(f(11, 5));
@@ -71,6 +77,7 @@ fn main()
 {
     let mut s = Sum { total: 0, log: vec![] };
 
+    opaque(shared("text".into()));
     for i in 0..3u64 {
         s.m_add(i + 1, 10);
         s.m_get("xxx", i as usize);
