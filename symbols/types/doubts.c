@@ -80,10 +80,19 @@ static bool is_unusual(const struct doubted *d)
 		(convention != DW_CC_normal && convention != DW_CC_program);
 }
 
+/* It did where it has a list, and by itself it does in all but very large functions. */
+static bool follows_variables(const struct doubted *d)
+{
+	enum { NOT_LARGE = 16 << 10 };
+
+	return units_has_lists(d->die) ||
+		(!d->unit->is_told_otherwise && range_size(d->func->range) < NOT_LARGE);
+}
+
 /*
- * Where gcc does not follow variables through a function, as in one that is very large, it has of
- * a parameter the register that the prologue moves it to, told of all the code. Where it comes in
- * the convention says. It did follow them where it has a list.
+ * Where gcc does not follow variables through a function it has of a parameter the register that
+ * the prologue moves it to, told of all the code. Where it comes in the convention says, if it has
+ * one.
  */
 static void doubt_moved(struct doubted *d)
 {
@@ -92,7 +101,7 @@ static void doubt_moved(struct doubted *d)
 	for (size_t i = 0; i < d->s->nparams; i++) {
 		struct place *p = &d->s->params[i].place;
 
-		if (gcc && p->always && (!d->s->own_convention || !units_has_lists(d->die)))
+		if (gcc && p->always && (!d->s->own_convention || !follows_variables(d)))
 			*p = (struct place){ .kind = PLACE_BY_TYPE };
 	}
 }

@@ -262,6 +262,15 @@ static bool is_c(int language)
 		language == C_17 || language == C_23;
 }
 
+/* Its options are in there, too: -fno-var-tracking, --param=max-vartrack-size. */
+static bool is_told_otherwise(Dwarf_Die *die)
+{
+	Dwarf_Attribute a;
+	const char *producer = dwarf_formstring(dwarf_attr(die, DW_AT_producer, &a));
+
+	return producer && (strstr(producer, "var-track") || strstr(producer, "vartrack"));
+}
+
 /* What tells how its functions are called. */
 static void read_producer(struct unit *u, Dwarf_Die *die)
 {
@@ -271,6 +280,7 @@ static void read_producer(struct unit *u, Dwarf_Die *die)
 	u->language = u->is_cxx || is_c(language) ? LANGUAGE_C :
 		language == DW_LANG_Rust ? LANGUAGE_RUST :
 		language == DW_LANG_Go && is_go_internal(die) ? LANGUAGE_GO : LANGUAGE_OTHER;
+	u->is_told_otherwise = is_told_otherwise(die);
 	u->clang = clang_version(die);
 	u->rustc = u->language == LANGUAGE_RUST ? rustc_version(die) : 0;
 	if (u->rustc)

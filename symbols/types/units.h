@@ -35,6 +35,7 @@ struct unit {
 	bool judged, optimised;
 	uint8_t language;		/* enum signature_language */
 	bool is_cxx;
+	bool is_told_otherwise;		/* of gcc: whether to follow variables through functions */
 	int clang;			/* its version, or LLVM's; 0: another compiler */
 	int rustc;			/* the number behind "1."; 0: another compiler */
 };
