@@ -190,7 +190,8 @@ static void doubt_llvm(struct doubted *d)
 		s->result.place.kind = PLACE_UNKNOWN;
 }
 
-/* rustc has no parameter for what a closure has captured, which comes first, in debug builds. */
+/* rustc has no parameter for what a closure ({{closure}}, {closure#0}) has captured, which comes
+ * first, in debug builds. */
 static void doubt_captures(struct doubted *d)
 {
 	bool is_told = false;
@@ -202,7 +203,7 @@ static void doubt_captures(struct doubted *d)
 		is_told |= strstr(signature_name_at(d->s, t->name), "closure_env") ||
 			strstr(signature_name_at(d->s, of->name), "closure_env");
 	}
-	if (d->unit->language == LANGUAGE_RUST && strstr(d->func->name, "{{closure}}") && !is_told)
+	if (d->unit->language == LANGUAGE_RUST && strstr(d->func->name, "{closure") && !is_told)
 		doubt_places(d->s);
 }
 
