@@ -190,18 +190,20 @@ static int seize_one(struct target *t, pid_t tid)
 	return err ? err : target_tell(t, heard);
 }
 
-/* Another thread may have the id by now, of another process. */
-static int seize_late(struct target *t, uint64_t until)
+/* Those that were late and are in an uninterruptible call come first. (One that waits for a
+ * processor gets it sooner if the others stand still.) */
+static void look_at_late(struct target *t)
 {
-	size_t kept = 0;
+	t->nfirst = 0;
+	for (size_t i = 0; i < t->nlate; i++) {
+		pid_t tid = t->late[i];
 
-	for (size_t i = 0; i < t->nlate; i++)
-		if (procfs_is_listed(t->own, t->own_count, t->late[i]))
-			t->late[kept++] = t->late[i];
-	t->nlate = kept;
-	target_seize_begin();
-	int err = seize_listed(t, t->late, (int)t->nlate, until), heard = target_seize_end();
-	return err ? err : target_tell(t, heard);
+		if (!procfs_is_listed(t->own, t->own_count, tid) ||
+		    procfs_state(t->pid, tid) != 'D')
+			continue;
+		t->late[i] = t->late[t->nfirst];
+		t->late[t->nfirst++] = tid;
+	}
 }
 
 /* Before the stop, for it takes 20 us a thread. The main thread is looked at
@@ -213,18 +215,29 @@ static void look_at_threads(struct target *t)
 	t->own_count = procfs_threads(t->pid, &t->own);
 	for (int i = 0; i < t->own_count && !t->filtered; i++)
 		t->filtered = procfs_filtered(t->pid, t->own[i]);
+	look_at_late(t);
+}
+
+static int stop_first(struct target *t, uint64_t until)
+{
+	target_seize_begin();
+	int err = seize_listed(t, t->late, (int)t->nfirst, until), heard = target_seize_end();
+	err = err ? err : target_tell(t, heard);
+	return err ? err : wait_all(t, until);
 }
 
 static int stop_all(struct target *t, uint64_t until)
 {
-	int fresh = seize_late(t, until);
+	int err = t->nfirst ? stop_first(t, until) : 0;
 
-	do {
-		int err = fresh < 0 ? fresh : wait_all(t, until);
+	while (!err) {
+		int fresh = seize_new(t, until);
 
-		fresh = err ? err : seize_new(t, until);
-	} while (fresh > 0 || (!fresh && hold_count(t, HOLD_SEIZED)));
-	return fresh;
+		if (!fresh && !hold_count(t, HOLD_SEIZED))
+			break;
+		err = fresh < 0 ? fresh : wait_all(t, until);
+	}
+	return err;
 }
 
 int target_stop(struct target *t, uint64_t budget)

@@ -58,8 +58,9 @@ struct target {
 	struct seccomp_filters filters;	/* of the thread that is lent, if it has any */
 	pid_t *own;		/* threads that ran code of it before the stop */
 	int own_count;
-	pid_t *late;		/* threads that did not stop in time, in any stop of all */
+	pid_t *late;		/* threads that did not stop in time, in any stop of all; */
 	size_t nlate, late_cap;
+	size_t nfirst;		/* of them so many are stopped first */
 	bool lent;		/* what is held just now is one borrowed thread */
 	bool filtered;		/* some thread has a seccomp filter */
 	bool kept;		/* what is held stays so: see target_keep */
@@ -89,8 +90,8 @@ int target_write(const struct target *, raddr_t, const void *buf, size_t n);
  * Stop every thread: seize and interrupt all in one batch, wait for all, and
  * look again until a scan made with everything stopped finds nothing new
  * (threads that clone are followed, so a new one is born traced). Those that did not stop in
- * time before are stopped first, while the others run: they may wait for one of these in a call
- * that no stop ends. -EAGAIN when
+ * time before, in an uninterruptible call, are stopped first, while the others run: they may wait
+ * for one of these. -EAGAIN when
  * a thread did not stop in `budget` ns (it is in an uninterruptible call), or
  * another process, as a vfork child, runs on the same memory: the caller
  * releases and may try again. -ESRCH when

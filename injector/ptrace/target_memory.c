@@ -111,7 +111,7 @@ void target_close(struct target *t)
 	t->threads = NULL;
 	t->own = t->late = NULL;
 	t->nthreads = t->cap = 0;
-	t->nlate = t->late_cap = 0;
+	t->nlate = t->late_cap = t->nfirst = 0;
 	t->own_count = 0;
 }
 
