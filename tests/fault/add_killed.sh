@@ -4,7 +4,7 @@
 # calls, its callers and a condition, to a process that records by itself, or the write fails. Whatever it
 # had done by then, a call that is kept is whole, and one that the condition wants; and the next add works
 # as any.
-# timeout: 900
+# timeout: 1800
 # long: 200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,7 @@
 # confined_fails: a process all of whose threads are under seccomp filters that kill for any
 # call but its own and those that are made of a borrowed thread; and inject is killed
 # right before its 1st, 2nd, 3rd ... system call, or that fails.
-# timeout: 900
+# timeout: 1800
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh

@@ -3,7 +3,7 @@
 # filter_killed: inject is killed before each write by which it changes what a process keeps that
 # records by itself, or the write fails. Whatever it had done by then, a call that is kept is one that
 # the former filter wants or the new one; and the next filter holds as any.
-# timeout: 600
+# timeout: 1200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

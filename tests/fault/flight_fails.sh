@@ -3,7 +3,7 @@
 # flight_fails: the 1st, 2nd, 3rd ... system call of inject start, and of the verbs
 # that change or read what it has left, fails, or it is killed before it. The process
 # goes on, and inject stop leaves nothing.
-# timeout: 900
+# timeout: 1800
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh

@@ -3,7 +3,7 @@
 # follow_fails: system calls of an inject fail, or it is killed before them, that follows
 # its target into what it executes, into its children, and into both: the target, and its
 # children, run on with their own text, and what is said of them is true.
-# timeout: 900
+# timeout: 1800
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh

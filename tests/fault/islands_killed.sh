@@ -4,7 +4,7 @@
 # pages for islands. Each visit knows the pages that are there, so that in the end no
 # function wants for a place, and none was mapped twice. And the pages are mapped by
 # code in the target, not each by a remote call.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

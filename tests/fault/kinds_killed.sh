@@ -4,7 +4,7 @@
 # payload of a program without a loader, in musl's threads above whose stacks
 # nothing can be read, and where no code makes the system call by which a thread
 # that was abandoned comes back.
-# timeout: 900
+# timeout: 1800
 KIND=musl_static
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,7 @@
 # launch_fails: the 1st, 2nd, 3rd ... system call of an inject that starts a
 # command fails, or it is killed before it. The command begins and comes to its
 # end, with its own status, or it does not begin and the status says so.
-# timeout: 600
+# timeout: 1200
 # long: 40
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

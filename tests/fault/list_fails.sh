@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # list_fails: the 1st, 2nd, 3rd ... system call of inject list fails, or it is
 # killed before it. The process is not touched.
-# timeout: 900
+# timeout: 1800
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh

@@ -3,7 +3,7 @@
 # loan_astray: a thread that maps pages for islands cannot be fetched, for it is frozen.
 # The visit fails, and takes nothing back that the thread runs by; when it thaws, it
 # goes home, and the next visit knows the pages that it has mapped.
-# timeout: 300
+# timeout: 600
 # long: 15
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

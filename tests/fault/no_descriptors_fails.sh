@@ -3,7 +3,7 @@
 # no_descriptors_fails: inject is killed right before its 1st, 2nd, 3rd ... system call, or
 # that fails, as it visits a process that has no descriptor left, for the first time and
 # again.
-# timeout: 900
+# timeout: 1800
 # long: 60
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,7 @@
 # off_cpu_fails: the 1st, 2nd, 3rd ... system call fails by which a trace with --off-cpu asks for
 # the kernel's events, or the trace is killed before it: the target lives on, and a trace that ends
 # has traced.
-# timeout: 900
+# timeout: 1800
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh

@@ -3,7 +3,7 @@
 # place_killed: inject is killed while the process maps its session: once it has a place
 # that is far larger than the session, once there is more behind an earlier one. Whatever is
 # mapped then is a session's, so that the next visit takes it away, or goes on there.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,7 @@
 # read_fails: a trace directory of which a part cannot be read. Every verb reads the
 # rest, ends with 0, and says what is missing with its place: never is a failure taken
 # for the end of a file.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

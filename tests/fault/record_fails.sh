@@ -3,7 +3,7 @@
 # record_fails: system calls of inject record fail, or it is killed before them.
 # The target runs on with its own text, and the directory that it has left is in no other's way:
 # the next recording takes its place, and can be read.
-# timeout: 600
+# timeout: 1200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/fault_lib.sh

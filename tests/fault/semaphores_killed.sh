@@ -3,7 +3,7 @@
 # semaphores_killed: inject is killed before each write to the memory of a program whose
 # semaphores it raises and lowers, or the write fails. Once stop has run, all of them are what they
 # were.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

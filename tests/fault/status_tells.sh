@@ -3,7 +3,7 @@
 # status_tells: inject is killed before one of its system calls, from the journal on to
 # the end of the removal: inject status names as many sites as inject stop then restores,
 # and none where none stands.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,7 @@
 # stop_fails: the 1st, 2nd, 3rd ... system call of inject stop fails, or it is
 # killed before it, with probes in that a killed trace has left. The next one
 # finishes. Killed it is before each call since it has begun to do anything but read.
-# timeout: 900
+# timeout: 1800
 # long: 60
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,7 @@
 # trace_fails_single: the 1st, 2nd, 3rd ... system call of a trace fails, in a
 # process of one thread, on the first visit and on a later one. After each its
 # text is that of its file, and nothing of ours is there.
-# timeout: 900
+# timeout: 1800
 # long: 40
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

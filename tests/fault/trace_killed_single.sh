@@ -3,7 +3,7 @@
 # trace_killed_single: inject is killed right before its 1st, 2nd, 3rd ... system
 # call. After each the target runs on, and inject stop brings back its text. On the first
 # visit it is each call of those since it has begun to do anything but read.
-# timeout: 900
+# timeout: 1800
 # long: 70
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

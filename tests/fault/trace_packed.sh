@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # trace_packed: the 1st, 2nd, 3rd ... system call of a trace with punned jumps
 # fails, or it is killed before it.
-# timeout: 900
+# timeout: 1800
 # long: 25
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

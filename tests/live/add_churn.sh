@@ -3,7 +3,7 @@
 # add_churn: functions are added to a process that records by itself, with other things to be read of
 # them each time, and taken out again, while its threads make millions of calls, and inject is killed at
 # any moment in between: a call that is kept is whole, and what is shown of it is its own.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

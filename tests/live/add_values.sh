@@ -3,7 +3,7 @@
 # add_values: functions are added to a process that goes on recording by itself, with what is read of
 # their calls, with their callers, and with the condition that these have to pass; what stands is read and
 # judged as before. What cannot be is refused, and said.
-# timeout: 300
+# timeout: 600
 # shellcheck disable=SC2016 # $n is of jq
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # arrive_generated: made-up programs with indirect jumps of every kind, planned and run:
 # nothing that we change is where control arrives, and nothing ends where it goes on.
-# timeout: 600
+# timeout: 1200
 # long: 90
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

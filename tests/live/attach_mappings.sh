@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # attach_mappings: a first visit reads no list of mappings while it holds a thread, nor
 # more of anything, however many there are: the pause does not grow with them.
-# timeout: 600
+# timeout: 1200
 # long: 25
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

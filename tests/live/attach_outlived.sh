@@ -3,7 +3,7 @@
 # attach_outlived: a thread is interrupted in a recording routine, at each depth of the
 # stack that there is, and goes on from there when a later trace has begun. What it
 # stood on is still there.
-# timeout: 600
+# timeout: 1200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

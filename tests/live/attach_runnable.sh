@@ -3,7 +3,7 @@
 # attach_runnable: 400 threads want to run all the time, on a few processors, and each of
 # them stops when its turn comes. For 10 s visits come to their end, in stops that are
 # about as long as is allowed; where that is too short nothing is left.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,7 @@
 # attach_scattered: islands on thousands of pages, where each jump can lead to one
 # place only; also for a later visit between those that there are, for one that uses
 # them all again, and for one of another kind, which leads them to its own stubs.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

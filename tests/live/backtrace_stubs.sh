@@ -4,7 +4,7 @@
 # functions from every instruction of stubs, recording routines and the payload, each
 # at an address and with callers that it had without probes. A thread that was led
 # through all of it by a debugger goes on when that is gone.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/gdb_lib.sh

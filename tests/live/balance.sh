@@ -4,7 +4,7 @@
 # entered has an exit, or there is a cause for it that the program has counted: a
 # throw, a longjmp, a thread that ends, the end of the process. The rest of the
 # differences has a cause that the trace shows. With SOAK the programs do more.
-# timeout: 240
+# timeout: 480
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/real_lib.sh

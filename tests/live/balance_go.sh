@@ -3,7 +3,7 @@
 # balance_go: of programs of Go's, with C and without, each call of each function has an
 # exit; but for those of the scheduler by which a thread goes over to another goroutine,
 # and what goroutines and threads are in at the end.
-# timeout: 240
+# timeout: 480
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/balance_lib.sh

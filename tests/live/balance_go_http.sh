@@ -5,7 +5,7 @@
 # Goroutines come by the hundred, their stacks grow, they are preempted, and garbage is
 # collected; each call that does not return was left by a panic, or with its goroutine,
 # which the server has counted. With SOAK there are more requests.
-# timeout: 900
+# timeout: 1800
 # long: 40
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -5,7 +5,7 @@
 # optimised or not, that have the standard library in them or not, and whose panics
 # unwind or abort. Each call that does not return was left by a panic, which the server
 # has counted. With SOAK there are more requests.
-# timeout: 900
+# timeout: 1800
 # long: 40
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,7 @@
 # compiled_counts: programs that were built for a tracer and started without
 # one: calls made = recorded + lost, with the jump where the compiler left room
 # for it, in threads that stand between its nops too.
-# timeout: 500
+# timeout: 1000
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

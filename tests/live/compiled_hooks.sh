@@ -3,7 +3,7 @@
 # compiled_hooks: what a program has its compiler arrange goes on while it is
 # traced: gmon.out has the same calls, its hooks are called as often, and XRay
 # patches and unpatches its sleds as threads run through them.
-# timeout: 400
+# timeout: 800
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

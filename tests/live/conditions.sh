@@ -3,7 +3,7 @@
 # conditions: with -w those calls are told that a condition holds for, by their arguments at the
 # entry, by what they return and how long they take, by caller, depth and chance, and no others; none is
 # lost, whatever their number. A condition that is wrong is shown where.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

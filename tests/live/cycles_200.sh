@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # cycles_200: 200 attach and detach cycles on threads that do nothing but call
 # the probed functions. No crash, no probe lost, every call counted.
-# timeout: 900
+# timeout: 1800
 # long: 50
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

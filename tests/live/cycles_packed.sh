@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # cycles_packed: the same where nearly all jumps are puns, whose islands are
 # mapped by the first cycles and used again by all others.
-# timeout: 900
+# timeout: 1800
 # long: 20
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

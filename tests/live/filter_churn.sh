@@ -4,7 +4,7 @@
 # threads make millions of calls, and inject is killed at any moment in between: a call that is kept is
 # one of those that a condition was for, and what is shown of it is its own. Children that it forks, and
 # threads that end, are left alone.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

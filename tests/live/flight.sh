@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # flight: a process goes on recording when inject has left; what its rings hold can
 # be read at any time, counts add up exactly, and stop leaves nothing.
-# timeout: 180
+# timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,7 @@
 # flight_change: functions are added to a session that goes on by itself, and taken
 # out of it, one by one and all, while they are called; also where the jumps of some
 # keep bytes that the jumps of others would write.
-# timeout: 180
+# timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

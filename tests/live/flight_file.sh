@@ -3,7 +3,7 @@
 # flight_file: with start -o the rings are a file, which holds the last calls of a
 # process that has crashed. A file for which there is no room, or that others could
 # cut off, is refused before the process maps it, or any thread of it is held.
-# timeout: 180
+# timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,7 @@
 # flight_filter: what a process keeps that records by itself may be changed while it runs, by how long
 # calls take, by a condition, by how deep they are, in any order; threads that are there take it at once,
 # and what is shown of calls stays what it was. What cannot be is refused, and said.
-# timeout: 600
+# timeout: 1200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

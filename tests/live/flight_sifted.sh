@@ -3,7 +3,7 @@
 # flight_sifted: start -t has a process keep the calls that take so long, and no others, when inject has
 # left; each of them is in a snapshot, and those that hang, too, in a system call or in a loop, be it that
 # their thread has recorded nothing yet. status says what is left out. -D leaves out what is deeper.
-# timeout: 300
+# timeout: 600
 # shellcheck disable=SC2016 # $n is of jq
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,7 @@
 # flight_slow: with start --snapshot-on, the first call that takes too long keeps what
 # came before it and some of what came after, however long others go on without an inject; until
 # a snapshot has that, which arms it again.
-# timeout: 180
+# timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

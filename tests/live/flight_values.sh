@@ -4,7 +4,7 @@
 # callers, and those calls alone that a condition holds for; a snapshot names all of them, also once
 # rings have gone round, and of a file when the process has crashed. Functions that tell of seccomp
 # filters stay probed as long as memory is read by a system call.
-# timeout: 300
+# timeout: 600
 # shellcheck disable=SC2016 # $n is of jq
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,7 @@
 # follow_both: with --follow-exec and --follow-fork a shell is traced with all that it
 # starts: what its children execute, what theirs do, and what those fork. When the shell
 # has ended the others go on being traced; at the end all probes are out.
-# timeout: 600
+# timeout: 1200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

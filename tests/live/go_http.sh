@@ -3,7 +3,7 @@
 # go_http: a server in Go under load, which takes a profile of itself, with every function
 # probed again and again: no request fails; with C, without, and stripped. (SOAK=1: a
 # hundred visits each.)
-# timeout: 900
+# timeout: 1800
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

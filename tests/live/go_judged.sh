@@ -5,7 +5,7 @@
 # and from where they are called, as the program itself says of each; and no others; in a trace, and in
 # what is recorded.
 # So it is with C functions that are probed beside them.
-# timeout: 600
+# timeout: 1200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -5,7 +5,7 @@
 # start, and with calls as they count them, while stacks grow and move, panics are
 # recovered from, garbage is collected and threads end. An injector that is killed leaves
 # nothing that harms.
-# timeout: 900
+# timeout: 1800
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -4,7 +4,7 @@
 # what a program has measured itself; of 64 threads that end, recursion, calls that are
 # left by longjmp and exceptions, fibers, children; by thread; after a kill, and for
 # functions that an earlier visit had no room for.
-# timeout: 600
+# timeout: 1200
 # shellcheck disable=SC2016 # $n is of jq
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

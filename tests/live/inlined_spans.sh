@@ -5,7 +5,7 @@
 # through branches, loops, recursion, early returns and exceptions; and the programs compute what they
 # do without us. Once traced by command, once recorded, once with values and -t; and once marked at
 # random places.
-# timeout: 900
+# timeout: 1800
 # long: 60
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kinds_musl: programs with the C library musl, in states of ordinary ones.
-# timeout: 600
+# timeout: 1200
 # long: 20
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kinds_musl_static: programs with musl in them, at fixed addresses and elsewhere, in such states.
-# timeout: 600
+# timeout: 1200
 # long: 20
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

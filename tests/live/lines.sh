@@ -4,7 +4,7 @@
 # there, in a program that prints its own: with each compiler and level, in blocks and recursion.
 # Without optimisation all is known; with it what is shown is right. What is no line is said, as is
 # which of several files.
-# timeout: 200
+# timeout: 400
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

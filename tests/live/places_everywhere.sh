@@ -3,7 +3,7 @@
 # places_everywhere: each instruction of some functions is a place in turn. Functions that rely
 # there on flags, registers and what lies below the stack pointer return what they did, each
 # time that control comes by is counted, and no call is paired otherwise.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

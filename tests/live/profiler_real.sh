@@ -6,7 +6,7 @@
 # anywhere in their stacks. Samples inside of stubs, which are no file's, are counted,
 # told, and left out. Shares of samples are compared, not times: to three in a hundred
 # and what chance may do, five standard deviations.
-# timeout: 900
+# timeout: 1800
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

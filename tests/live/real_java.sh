@@ -3,7 +3,7 @@
 # real_java: a JVM whose threads allocate, throw, overflow their stacks, and come
 # and go, with a heap so small that it is always collected. Its own functions and
 # the C library's are probed; it computes what it should, and ends as it should.
-# timeout: 180
+# timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/runtime_lib.sh

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # real_node: an HTTP server in node and its clients, whose threads compile, collect
 # and compress. libuv's, zlib's and V8's functions are probed; every answer is right.
-# timeout: 180
+# timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/runtime_lib.sh

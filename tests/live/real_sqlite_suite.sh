@@ -5,7 +5,7 @@
 # goes. With SOAK "veryquick", a quarter of a million. Sources are brought by
 # tools/suites.sh; the program that interprets the tests is built of them with SOAK,
 # in a minute.
-# timeout: 600
+# timeout: 1200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/suite_lib.sh

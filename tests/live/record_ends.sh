@@ -3,7 +3,7 @@
 # record_ends: however a recording ends, what is in the directory can be read: with a
 # command, with a target that dies, with forked children, by kill -9 of inject, and on a
 # disk that was full before.
-# timeout: 180
+# timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # record_exact: every call that was made is in the directory, for us and for
 # babeltrace2; an older directory is kept, and nothing else replaced.
-# timeout: 180
+# timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

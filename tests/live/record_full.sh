@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # record_full: a full disk, a size that is reached, and one that is kept by dropping the
 # oldest. What is there can be read, and the target does not notice.
-# timeout: 180
+# timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

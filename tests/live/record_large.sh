@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # record_large: what reads a directory takes no more memory for a large one: of 50 MB,
 # and with SOAK=1 of 10 GB, in 30 MB of address space.
-# timeout: 180
+# timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

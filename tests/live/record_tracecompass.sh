@@ -4,7 +4,7 @@
 # of threads, of fibers that go from thread to thread, and of calls that are left by
 # longjmp, and each ends where it is said to end; in the directory as it was recorded,
 # and in that of export --to ctf, where no two events of a thread are at the same time.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

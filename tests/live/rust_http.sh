@@ -3,7 +3,7 @@
 # rust_http: a server in Rust under load, with every function of its own, of Rust's
 # standard library and of the C library probed again and again: no request fails, some
 # of which panic. (With SOAK a hundred visits each.)
-# timeout: 600
+# timeout: 1200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,7 @@
 # sifted: with -t each call that takes so long is told, none that does not, and nothing is lost by
 # the others, live and in a recording, with values, too; a call that hangs is shown while it does;
 # -D tells so many levels, and records no more.
-# timeout: 300
+# timeout: 600
 # shellcheck disable=SC2016 # $n is of jq
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

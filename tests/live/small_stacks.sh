@@ -9,7 +9,7 @@
 # The outermost call of a fiber may be in neither's hands then, and its stack be taken for
 # two from there on: for two fibers, so that of few a large part is shown less deep than it
 # was.) The same where calls are timed: such a call may be timed by none, or by both.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -4,7 +4,7 @@
 # for debuggers (.debug_frame), in the file or split from it, compressed or not. What is inlined in a
 # caller is marked: as addr2line tells it, also in a recording. Programs of musl, and stripped ones,
 # have their callers, too.
-# timeout: 300
+# timeout: 600
 # long: 20
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,7 @@
 # stacks_rust: callers of functions of Rust's, as --stack tells them, and what is inlined in them, are
 # those that the program prints by std::backtrace: at each level of optimisation, through closures,
 # traits, sort, and while a panic unwinds. A stripped one has the same addresses.
-# timeout: 300
+# timeout: 600
 # long: 20
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

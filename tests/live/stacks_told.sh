@@ -3,7 +3,7 @@
 # stacks_told: callers, as --stack tells them, are those that programs print themselves: of gcc and
 # clang, at each level, without frame pointers, static, stripped; through qsort, exceptions, signal
 # handlers and their own stacks, in threads. And a recording has the same, and each export.
-# timeout: 300
+# timeout: 600
 # long: 30
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

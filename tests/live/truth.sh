@@ -3,7 +3,7 @@
 # truth: a program that knows what it called when, over signals, longjmp, exceptions, ends
 # of threads and processes, and exec, is told the same by live output, replay, report,
 # graph and each export; and all of them count calls whose begins are not recorded alike.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -3,7 +3,7 @@
 # unwinders: threads that are cancelled, or thrown out of, wherever they stand: inside
 # of stubs, recording routines and the payload, too. Each destructor is run, and each
 # exception caught, whichever library has the unwinder, and however calls are recorded.
-# timeout: 900
+# timeout: 1800
 # long: 30
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

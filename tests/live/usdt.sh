@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # usdt: places for tracers: each time that control comes by is seen, their semaphores are raised
 # meanwhile and as they were afterwards, whatever becomes of inject, and in children, too.
-# timeout: 200
+# timeout: 400
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # usdt_generated: made-up programs with places for tracers, compiled in every way, so that all forms
 # come up that compilers have for arguments: inject prints what the programs do.
-# timeout: 300
+# timeout: 600
 # long: 40
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # usdt_values: the arguments of places for tracers, as the program itself has them, with types by hand
 # and without; live, and from a recording. Where all registers and flags are in use none is changed.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

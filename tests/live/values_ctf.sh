@@ -3,7 +3,7 @@
 # values_ctf: what export --to ctf makes of values is what babeltrace2 shows by name and type: as the
 # program itself prints its arguments and results in babeltrace2's words; what is not there is told
 # as text, and inject reads the calls of such a directory, too. And Chrome's format has the same.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

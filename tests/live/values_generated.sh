@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # values_generated: made-up programs with functions of every signature, compiled in every way:
 # arguments and results that read plans bring are those that the program prints.
-# timeout: 300
+# timeout: 600
 # long: 50
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # values_go: values of Go are shown as Go has them, of a program that is optimised and of one that
 # is not.
-# timeout: 600
+# timeout: 1200
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

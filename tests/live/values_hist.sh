@@ -3,7 +3,7 @@
 # values_hist: hist of a value has each call once, where the program itself says that the value
 # belongs: numbers of each size by powers of two, below zero, too, enums and texts by how often they
 # came; live and of a recording; what was lost is said, and what has room is exact.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # values_pointers: pointers that lead nowhere, that change and vanish: values of many calls are
 # read, and what is shown of memory is what was there. No register changes where values are read.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

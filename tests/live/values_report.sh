@@ -3,7 +3,7 @@
 # values_report: report --by has for each value as many calls as the program itself has made with
 # it: numbers, texts, enums, members behind pointers, results, several together; sums are those of
 # the report without; graph and exports have the same; what has no room is in one line.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

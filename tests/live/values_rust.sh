@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # values_rust: values of Rust are shown as Rust has them, by each rustc that is there; and of
 # made-up programs they are those that the program prints.
-# timeout: 600
+# timeout: 1200
 # long: 60
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

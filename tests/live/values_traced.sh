@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # values_traced: arguments and results that -a shows are those that programs print themselves: of
 # made-up functions, compiled in every way; and a recording tells the same as a trace.
-# timeout: 300
+# timeout: 600
 # long: 40
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

@@ -3,7 +3,7 @@
 # visits_grow: after a visit that took little memory, of any kind, one comes that wants
 # much: every function of redis and its libraries. Also where the first was killed, and
 # without another visit: add.
-# timeout: 300
+# timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 # shellcheck source=tests/real_lib.sh

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # servers: no request of theirs fails while probes come and go, and no visit does. Two of
 # them for seconds, with SOAK=1 all for minutes. How long answers take is printed, and not judged.
-# timeout: 300
+# timeout: 600
 # serial: it loads the machine
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
