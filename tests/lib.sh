@@ -174,7 +174,7 @@ victim()
 	VICTIM=$!
 	started "$VICTIM"
 	exec 9>victim.in
-	wait_until 30 has_line '^ready$' victim.out || die "$1 is not ready"
+	wait_until 120 has_line '^ready$' victim.out || die "$1 is not ready"
 }
 
 # as_nobody [NAME]: the victim NAME, started after this, belongs to a user other than root. What

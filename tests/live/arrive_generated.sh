@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE=1
 # (`tests/arrive/static.py -n 100000 -s SEED`). The last lines tell how to make one again.
 for s in ${ARRIVE_SEEDS:-1 2}; do
 	echo "seed $s"
-	nice -n 5 python3 "$arrive/static.py" "$check" -n "${ARRIVE_PLANS:-6000}" -s "$s" \
+	nice -n 5 python3 "$arrive/static.py" "$check" -n "${ARRIVE_PLANS:-3000}" -s "$s" \
 		--brief >static.out || { tail -n 40 static.out; die "plans of seed $s"; }
 	tail -n 1 static.out
 	nice -n 5 python3 "$arrive/frames.py" "$check" -n "${ARRIVE_FRAMES:-2000}" -s "$s" >frames.out ||
