@@ -324,6 +324,11 @@ static bool has_all_claims(void)
 
 int main(void)
 {
+	/* (Set where an instruction that faults is begun anew for ever, as by a hypervisor.) */
+	if (getenv("EFFECT_LEFT_OUT")) {
+		printf("skipped: instructions that fault do not end here\n");
+		return 77;
+	}
 	if (!native_open()) {
 		printf("SKIP: no memory that is writable and executable\n");
 		return 77;
