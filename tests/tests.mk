@@ -127,8 +127,8 @@ VICTIM_C := $(filter-out tests/victims/linkage.c,$(wildcard tests/victims/*.c))
 # What exists for arm64 alone.
 VICTIMS_NOT_x86_64 := $(addprefix $(BUILD)/tests/victims/,arm64_guarded arm64_words guarded.so)
 # What exists for x86-64 alone: windows that share bytes, puns and their islands (packed,
-# scattered, astray, neighbours), functions in which a breakpoint alone has room (trapped), stubs of more
-# than one place of a function (lingerer), system calls that are dispatched to the program.
+# scattered, astray, neighbours), functions in which a breakpoint alone has room (trapped), stubs
+# of more than one place of a function (lingerer), system calls that are dispatched to the program.
 # OCaml's stacks are not known of arm64 (overflower); code that copies itself (threaded); and
 # return addresses that are missing on the stack (bare_stack).
 VICTIMS_NOT_arm64 := $(addprefix $(BUILD)/tests/victims/,astray bare_stack dispatched lingerer \
