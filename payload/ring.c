@@ -87,6 +87,10 @@ static uint64_t lost_so_far(const struct ring *r, uint64_t *entries, uint64_t *e
 	return *entries + *exits;
 }
 
+/*
+ * A child that is forked while its parent begins a sub-buffer has the end of one, which was
+ * written after its memory was wiped, and none that it belongs to.
+ */
 void ring_close(const struct session *s, struct thread *t)
 {
 	struct subbuf *b = (struct subbuf *)observe(&t->subbuf);
@@ -94,7 +98,7 @@ void ring_close(const struct session *s, struct thread *t)
 
 	ring_unpark(t);
 	cur = observe(&t->cur);
-	end = observe(&t->subbuf_end);
+	end = b ? observe(&t->subbuf_end) : 0;
 	if (cur & 1)
 		t->losses = cur;
 	else if (end)

@@ -114,6 +114,13 @@ static void prepare_left(void)
 	self()->end = 0;
 }
 
+/* The same where what is told of them begins a sub-buffer. */
+static void prepare_left_over(void)
+{
+	prepare_left();
+	self()->limit = 0;
+}
+
 static void prepare_visit(void)
 {
 	w.s->generation++;
@@ -141,6 +148,7 @@ static const struct scene {
 	{ "full", prepare_full, COUNT_NONE, PLAIN, 7, 0, HERE, 0 },
 	{ "kept", prepare_kept, COUNT_NONE, PLAIN, 7, 0, HERE, 211 },
 	{ "left", prepare_left, COUNT_NONE, PLAIN, 4, 0, HERE, 0 },
+	{ "left over", prepare_left_over, COUNT_NONE, PLAIN, 4, 0, HERE, 0 },
 	{ "visit", prepare_visit, COUNT_NONE, PLAIN, 2, 0, HERE, 0 },
 	{ "fiber", prepare_slow, COUNT_NONE, PLAIN, 3, 0, ON_FIBER, 3 },
 	{ "taken", prepare_taken, COUNT_NONE, HOLDER + PLAIN, 2, 0, TAKEN, 3 },
@@ -159,6 +167,7 @@ static const struct scene {
 	{ "sifted fiber", prepare_slow, COUNT_SIFTED, SIFTED_ONE, 0, 1ull << 40, ON_FIBER, 3 },
 	{ "long", prepare_slow, COUNT_SIFTED, SIFTED_ONE, 2, 1, HERE, 0 },
 	{ "long left", prepare_left, COUNT_SIFTED, SIFTED_ONE, 4, 1, HERE, 0 },
+	{ "long left over", prepare_left_over, COUNT_SIFTED, SIFTED_ONE, 4, 1, HERE, 3 },
 	{ "long taken", prepare_taken, COUNT_SIFTED, HOLDER + SIFTED_ONE, 2, 1, TAKEN, 5 },
 	{ "long read", prepare_slow, COUNT_SIFTED, READ, 2, 1, HERE, 31 },
 	{ "long read over", prepare_over, COUNT_SIFTED, READ, 2, 1, HERE, 41 },
