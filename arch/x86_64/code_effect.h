@@ -81,6 +81,7 @@ static inline void x86_store_masked(const struct x86_form *f, struct effect *e)
 {
 	store(e, NONE, f->coding == X86_LEGACY && !(f->prefixes & X86_OPSIZE) ? 8 : 16);
 	e->memory = e->computes = true;
+	e->thread = f->prefixes & (X86_SEGMENT | X86_ADDRSIZE);
 	e->base = RDI;
 }
 

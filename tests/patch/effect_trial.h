@@ -263,7 +263,7 @@ static inline void aim_implicit(struct trial *t)
 	if (is_legacy(t, X86_MAP_ONE) && (f->op == 0xc8 || f->op == 0xc9))
 		gpr[RBP] = place_in(STACK, true);
 	if (f->map == X86_MAP_0F && f->op == 0xf7)
-		gpr[RDI] = place_in(DATA, false);
+		gpr[RDI] = aimed(t, place_in(DATA, false) - (f->prefixes & X86_SEGMENT ? base : 0));
 	if (is_legacy(t, X86_MAP_0F) && f->op == 0x01)
 		gpr[RAX] = place_in(DATA, true);
 	if (is_legacy(t, X86_MAP_0F38) && f->op == 0xf8)
