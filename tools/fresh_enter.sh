@@ -33,7 +33,7 @@ environment()
 	local name
 
 	for name in http_proxy https_proxy ftp_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY \
-			ALL_PROXY NO_PROXY JOBS PATIENCE WIDER EFFECT_LEFT_OUT; do
+			ALL_PROXY NO_PROXY JOBS PATIENCE WIDER; do
 		[ -z "${!name:-}" ] || echo "$name=${!name}"
 	done
 }

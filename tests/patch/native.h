@@ -163,6 +163,8 @@ static void native_fault(int sig, siginfo_t *si, void *context)
 	}
 	native_signal = sig;
 	uc->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)native_back;
+	/* (A kernel may end a return to a stack pointer that is no address with one more fault.) */
+	uc->uc_mcontext.gregs[REG_RSP] = (greg_t)native_host_sp;
 	uc->uc_mcontext.gregs[REG_EFL] = 0x202;
 }
 
