@@ -168,6 +168,21 @@ static bool was_written(const struct target *t, raddr_t place)
 	return verify_is_copy(t, place) || verify_is_copy(t, place - CHANGE_MAX);
 }
 
+/* Another tracer's breakpoint makes the page the target's own, too. Our jumps are gone by now:
+ * where the file's bytes do not stand, the counter may be that tracer's. */
+static bool is_untouched(const struct target *t, const struct module *m, raddr_t place)
+{
+	uint8_t now[CHANGE_MAX];
+	size_t left, n = arch_host()->trap_size;
+	const uint8_t *file = symbols_text(m->symbols, place - m->bias, &left);
+
+	if (!file || left < n || target_read(t, place, now, n) < 0) {
+		fail_clear();
+		return true;
+	}
+	return !memcmp(now, file, n);
+}
+
 /* The journal lies in memory that the target can write: only what is a counter by the file is
  * changed, if it is `ours`: one of its places was written to. NULL: that is not asked. */
 static bool is_semaphore(const struct target *t, const struct modules *mods, raddr_t at,
@@ -191,7 +206,8 @@ static bool is_semaphore(const struct target *t, const struct modules *mods, rad
 				continue;
 			found = true;
 			if (ours && !*ours)
-				*ours = was_written(t, sites->v[k].pc + m->bias);
+				*ours = was_written(t, sites->v[k].pc + m->bias) &&
+					is_untouched(t, m, sites->v[k].pc + m->bias);
 		}
 	}
 	return found;

@@ -69,3 +69,36 @@ inject_end
 removed
 asked 2
 victim_quit
+
+# The same, and another tracer has written to the place since, as uprobes do. (Not a breakpoint,
+# for no one would catch it.)
+[ "$(uname -m)" = x86_64 ] || exit 0
+written()
+{
+	python3 - "$VICTIM" "$1" <<'END'
+import re, subprocess, sys
+pid, byte = sys.argv[1], bytes.fromhex(sys.argv[2])
+notes = subprocess.run(['readelf', '-n', 'plugin.so'], capture_output=True, text=True).stdout
+place = int(re.search(r'Location: (0x[0-9a-f]+)', notes).group(1), 16)
+base = min(int(line.split('-')[0], 16) for line in open(f'/proc/{pid}/maps')
+           if 'plugin.so' in line)
+with open(f'/proc/{pid}/mem', 'r+b', buffering=0) as mem:
+    mem.seek(base + place)
+    mem.write(byte)
+END
+}
+put plugin_places0
+victim replugger
+inject_bg -p "$VICTIM" --usdt 'us:answer@plugin.so' -o calls.txt
+asked 1
+kill -KILL "$TRACER"
+WANT=137 inject_wait
+put plugin_places2
+load plugin
+written f8			# clc
+status 5 "$INJECT" stop -p "$VICTIM"
+asked 2
+written 90
+status 0 "$INJECT" stop -p "$VICTIM"
+asked 2
+victim_quit
