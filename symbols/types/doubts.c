@@ -96,14 +96,15 @@ static bool follows_variables(const struct doubted *d)
  */
 static void doubt_moved(struct doubted *d)
 {
-	bool gcc = !d->unit->clang && d->unit->language != LANGUAGE_GO;
+	bool gcc = !d->unit->clang && d->unit->language != LANGUAGE_GO, any = false;
 
-	for (size_t i = 0; i < d->s->nparams; i++) {
-		struct place *p = &d->s->params[i].place;
-
-		if (gcc && p->always && (!d->s->own_convention || !follows_variables(d)))
-			*p = (struct place){ .kind = PLACE_BY_TYPE };
-	}
+	for (size_t i = 0; i < d->s->nparams; i++)
+		any |= d->s->params[i].place.always;
+	if (!gcc || !any || (d->s->own_convention && follows_variables(d)))
+		return;
+	for (size_t i = 0; i < d->s->nparams; i++)
+		if (d->s->params[i].place.always)
+			d->s->params[i].place = (struct place){ .kind = PLACE_BY_TYPE };
 }
 
 /* Go's compiler leaves out what is between the members of a value in pieces, so that those behind

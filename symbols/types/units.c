@@ -343,8 +343,9 @@ static bool is_register(const Dwarf_Op *op)
 		op->atom == DW_OP_stack_value;
 }
 
-/* Does a list have it in a register, anywhere? */
-static bool is_listed_in_register(Dwarf_Die *die)
+/* Does a list have it in a register, anywhere? No more than `left` entries are looked at: many
+ * parameters may have one list. */
+static bool is_listed_in_register(Dwarf_Die *die, size_t *left)
 {
 	Dwarf_Addr base, start, end;
 	Dwarf_Attribute a;
@@ -354,7 +355,7 @@ static bool is_listed_in_register(Dwarf_Die *die)
 
 	if (!is_list(die) || !dwarf_attr(die, DW_AT_location, &a))
 		return false;
-	for (unsigned int i = 0; i < LISTED_MAX; i++) {
+	for (unsigned int i = 0; i < LISTED_MAX && *left; i++, --*left) {
 		at = dwarf_getlocations(&a, at, &base, &start, &end, &ops, &n);
 		if (at <= 0)
 			break;
@@ -383,7 +384,7 @@ static void count_located(struct located *l, Dwarf_Die *parent, unsigned int dep
 
 		l->left--;
 		l->params += param && dwarf_hasattr(&die, DW_AT_location);
-		l->lists += param && is_listed_in_register(&die);
+		l->lists += param && is_listed_in_register(&die, &l->left);
 		count_located(l, &die, depth + 1);
 	}
 }
