@@ -75,6 +75,15 @@ bool *visit_probed(const struct visit *v, size_t *count)
 	return probed;
 }
 
+/* Does the jump stand in the code, too? A removal that is under way takes it out, then closes the
+ * gate, and tells the journal last. */
+static bool is_in_code(const struct visit *v, const struct slot *s)
+{
+	uint8_t now[CHANGE_MAX];
+
+	return !target_read(&v->target, s->addr, now, s->len) && !memcmp(now, s->new_, s->len);
+}
+
 /* One whose gate is closed while its jumps stand, unless all are. */
 bool *visit_disarmed(const struct visit *v, size_t *count)
 {
@@ -87,10 +96,16 @@ bool *visit_disarmed(const struct visit *v, size_t *count)
 	    v->session.s.state == SESSION_CLOSED ||
 	    segment_read(&v->segment, GATES_OFF, gates, n) < 0)
 		n = 0;
-	for (size_t i = 0; i < v->notes.about.nfuncs && ret; i++) {
+	for (size_t i = 0; i < v->notes.about.nfuncs && ret; i++)
 		ret[i] &= i < n && !gates[i];
-		*count += ret[i];
+	for (uint32_t i = 0; i < v->session.s.nslots && ret; i++) {
+		const struct slot *s = &v->session.slots[i];
+
+		if ((s->kind == SLOT_ENTRY || s->kind == SLOT_PLACE) && visit_stands(v, s))
+			ret[s->func] = ret[s->func] && is_in_code(v, s);
 	}
+	for (size_t i = 0; i < v->notes.about.nfuncs && ret; i++)
+		*count += ret[i];
 	fail_clear();
 	return ret;
 }

@@ -39,6 +39,23 @@ has_line count_frame trace.out || die "no count_frame in the report"
 
 status 3 "$INJECT" remove -p "$VICTIM" -f 'spin_*'
 refused 'matches'
+
+# A snapshot while they are taken out: none is said to have been disarmed.
+for _ in 1 2 3 4 5 6 7 8; do
+	status 0 "$INJECT" remove -p "$VICTIM" -f 'count_leaf' >/dev/null
+	status 0 "$INJECT" add -p "$VICTIM" -f 'spin_*' -f count_leaf
+	"$INJECT" remove -p "$VICTIM" -f 'spin_*' -f count_leaf >removed.txt 2>&1 &
+	remover=$!
+	while kill -0 $remover 2>/dev/null; do
+		rm -rf shot
+		"$INJECT" snapshot -p "$VICTIM" -o shot >>shots.txt 2>&1 ||
+			die "$(tail -n 1 shots.txt)"
+	done
+	wait $remover || die "$(cat removed.txt)"
+	status 0 "$INJECT" add -p "$VICTIM" -f count_leaf
+done
+grep -q 'snapshot\|calls\|events' shots.txt || die "$(head -n 3 shots.txt)"
+! grep 'disarmed' shots.txt || die "said to be disarmed"
 status 0 "$INJECT" add -p "$VICTIM" -f 'spin_*' -N spin_loop
 status 0 "$INJECT" remove -p "$VICTIM" -f '*'
 unharmed
