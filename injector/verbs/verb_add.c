@@ -101,19 +101,6 @@ struct probed {
 	size_t n;
 };
 
-/* An add that was killed may have planned what does not stand. */
-static bool is_probed_by(const struct visit *v, const struct slot *s)
-{
-	uint8_t is[CHANGE_MAX];
-
-	if (s->state != SLOT_PLANNED || s->len > sizeof(is))
-		return s->state == SLOT_ACTIVE || s->state == SLOT_PLANNED;
-	if (target_read(&v->target, s->addr, is, s->len) == 0)
-		return memcmp(is, s->old, s->len) != 0;
-	fail_clear();
-	return false;
-}
-
 static int find_probed(const struct visit *v, enum slot_kind kind, struct probed *ret)
 {
 	*ret = (struct probed){ .v = calloc(v->session.s.nslots + 1, sizeof(*ret->v)) };
@@ -122,7 +109,7 @@ static int find_probed(const struct visit *v, enum slot_kind kind, struct probed
 	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
 		const struct slot *s = &v->session.slots[i];
 
-		if (s->kind == kind && is_probed_by(v, s))
+		if (s->kind == kind && (s->state == SLOT_ACTIVE || s->state == SLOT_PLANNED))
 			ret->v[ret->n++] = s->addr;
 	}
 	base_sort(ret->v, ret->n, sizeof(*ret->v));
@@ -199,10 +186,9 @@ static int add_choose(struct adding *a)
 		.finders = true, .guards = add_values_guards(&a->values),
 		.progress = say_progress,
 	};
-	int err = modules_open_process(t->pid, &a->mods);
 
-	so.caught = err ? 0 : handlers_caught(t, &a->mods);
-	err = err ? err : select_functions(&a->mods, &so, &a->sel);
+	so.caught = handlers_caught(t, &a->mods);
+	int err = select_functions(&a->mods, &so, &a->sel);
 	say_progress_end();
 	err = err ? err : leave_probed(a);
 	if (err)
@@ -376,6 +362,9 @@ static int add_probes(struct adding *a)
 	err = err ? err : add_values_begin(&a->values, v, a->options);
 	err = err ? err : preflight(v->target.pid);
 	err = err ? err : target_claim(&v->target);
+	err = err ? err : modules_open_process(v->target.pid, &a->mods);
+	if (!err)
+		visit_tell_gone(v, &a->mods);
 	err = err ? err : visit_changes(v, &a->old);
 	err = err ? err : add_choose(a);				/* 2, 3 */
 	err = err ? err : copy_session(a);

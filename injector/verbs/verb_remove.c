@@ -200,12 +200,12 @@ static int remove_some(struct removing *r)
 	int err = visit_started(&r->visit, false);
 
 	err = err ? err : target_claim(&r->visit.target);
+	err = err ? err : modules_open_process(r->visit.target.pid, &r->mods);
+	if (!err)
+		visit_tell_gone(&r->visit, &r->mods);
 	err = err ? err : visit_changes(&r->visit, &r->live);
 	err = err ? err : remove_choose(r);
-	if (err || !remove_count(r))
-		return err;
-	err = modules_open_process(r->visit.target.pid, &r->mods);
-	return err ? err : take_out(r);
+	return err || !remove_count(r) ? err : take_out(r);
 }
 
 int verb_remove(const struct options *o)

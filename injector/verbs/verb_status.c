@@ -217,6 +217,19 @@ static int print_functions(const struct printing *p, const struct visit *v)
 	return 0;
 }
 
+/* What was unloaded is not told as probed. */
+static int status_started(struct visit *v)
+{
+	struct modules mods = { 0 };
+	int err = visit_started(v, false);
+
+	err = err ? err : modules_open_process(v->target.pid, &mods);
+	if (!err)
+		visit_forget_gone(v, &mods);
+	modules_close(&mods);
+	return err;
+}
+
 static int status_of(pid_t pid, const struct printing *p)
 {
 	struct visit v;
@@ -225,7 +238,7 @@ static int status_of(pid_t pid, const struct printing *p)
 	if (err)
 		return err;
 	if (session_is_started(&v.session)) {
-		err = visit_started(&v, false);
+		err = status_started(&v);
 		print_header(p);
 		err = err ? err : print_started(p, &v);
 		err = err ? err : print_functions(p, &v);
@@ -265,7 +278,7 @@ static bool is_child(const struct visit *v)
 static bool print_own(const struct printing *p, struct visit *v)
 {
 	if (session_is_started(&v->session))
-		return !visit_started(v, false) && !print_started(p, v);
+		return !status_started(v) && !print_started(p, v);
 	return print_other(p, v);
 }
 

@@ -52,6 +52,72 @@ static bool visit_stands(const struct visit *v, const struct slot *s)
 		s->len <= CHANGE_MAX && s->func < v->notes.about.nfuncs;
 }
 
+/* Code of the process, a page at a time, for slots lie close together. */
+struct code {
+	const struct target *target;
+	raddr_t page;		/* 0: none yet */
+	bool there;
+	uint8_t bytes[PAGE];
+};
+
+static bool code_read(struct code *c, raddr_t at, uint8_t *ret, size_t n)
+{
+	raddr_t page = at & ~(raddr_t)(PAGE - 1);
+
+	if (at + n > page + PAGE)
+		return !target_read(c->target, at, ret, n);
+	if (page != c->page)
+		c->there = !target_read(c->target, page, c->bytes, PAGE);
+	c->page = page;
+	if (c->there)
+		memcpy(ret, c->bytes + (at - page), n);
+	return c->there;
+}
+
+/* Where it is unmapped, or has the bytes that were there before, or those of another file, no jump
+ * stands. (What another tool has written over it may be taken back.) */
+static bool is_gone(struct code *c, const struct modules *loaded, const struct slot *s)
+{
+	uint8_t now[CHANGE_MAX];
+
+	if (!code_read(c, s->addr, now, s->len) || !memcmp(now, s->old, s->len))
+		return true;
+	return memcmp(now, s->new_, s->len) && !modules_hold(loaded, s->addr, s->old, s->len);
+}
+
+static size_t forget_gone(struct visit *v, const struct modules *loaded, bool tells)
+{
+	struct code code = { .target = &v->target };
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
+		struct slot *s = &v->session.slots[i];
+
+		if (!visit_stands(v, s) || !is_gone(&code, loaded, s))
+			continue;
+		n += s->state == SLOT_ACTIVE && (s->kind == SLOT_ENTRY || s->kind == SLOT_PLACE);
+		s->state = SLOT_REMOVED;
+		if (tells)
+			session_mark(&v->target, &v->session, i, SLOT_REMOVED);
+	}
+	fail_clear();
+	return n;
+}
+
+void visit_forget_gone(struct visit *v, const struct modules *loaded)
+{
+	forget_gone(v, loaded, false);
+}
+
+void visit_tell_gone(struct visit *v, const struct modules *loaded)
+{
+	size_t n = forget_gone(v, loaded, true);
+
+	if (n)
+		say("%zu function%s probed any more, for what %s in was unloaded", n,
+		    n == 1 ? " is not" : "s are not", n == 1 ? "it was" : "they were");
+}
+
 /* What is probed for unwinders only has no name. */
 static bool is_silent(const struct visit *v, uint32_t func)
 {

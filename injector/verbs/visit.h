@@ -21,6 +21,12 @@ void visit_close(struct visit *);
 /* For the verbs that need one: there is a session that goes on by itself, or, if
  * `interrupted` is taken too, that was meant to; and its notes are read. */
 int visit_started(struct visit *, bool interrupted);
+/* With notes: forget, in this copy of the journal, what the code does not have: its library was
+ * unloaded, and it or another one may be there now, or an add was killed before it was written.
+ * Their slots are SLOT_REMOVED. */
+void visit_forget_gone(struct visit *, const struct modules *loaded);
+/* The same in the process's journal, and say of how many functions. The process is claimed. */
+void visit_tell_gone(struct visit *, const struct modules *loaded);
 /* With notes: which functions are probed, by id, and how many? Owned by the caller;
  * NULL when memory is out. */
 bool *visit_probed(const struct visit *, size_t *count);
