@@ -84,20 +84,27 @@ static int open_named(const char *name)
 	return -ENOENT;
 }
 
-/* All of its text; NULL with errno set. */
-static char *read_text(int fd)
+/* All of its text; or NULL, and it was said why. */
+static char *read_text(int fd, const char *name)
 {
 	struct stat st;
 	char *text;
 	size_t n = 0;
-	ssize_t got;
+	ssize_t got = 0;
 
-	errno = EINVAL;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > SIZE_MOST)
-		return NULL;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return fail(0, "the recipe %s is no file", name), NULL;
+	if (st.st_size > SIZE_MOST)
+		return fail(0, "the recipe %s is larger than 64 KiB", name), NULL;
 	text = calloc(1, SIZE_MOST + 1);
 	while (text && n < SIZE_MOST && (got = read(fd, text + n, SIZE_MOST - n)) > 0)
 		n += (size_t)got;
+	if (!text || got < 0 || memchr(text, 0, n)) {
+		fail(!text ? ENOMEM : got < 0 ? errno : 0, text && got >= 0 ?
+		     "the recipe %s is no text: there is a NUL in it" : "read the recipe %s", name);
+		free(text);
+		return NULL;
+	}
 	return text;
 }
 
@@ -112,9 +119,7 @@ static int open_text(const char *name, char **ret)
 	}
 	if (fd < 0)
 		return fail(-fd, "read the recipe %s", name);
-	*ret = read_text(fd);
-	if (!*ret)
-		fail(errno, "read the recipe %s: it is a text file of at most 64 KiB", name);
+	*ret = read_text(fd, name);
 	close(fd);
 	return *ret ? 0 : -EINVAL;
 }
@@ -204,10 +209,12 @@ static void list_one(FILE *f, const char *name)
 
 	if (fd < 0)
 		return;
-	text = read_text(fd);
+	text = read_text(fd, name);
 	close(fd);
 	if (text)
 		title = text + strspn(text, "# ");
+	else
+		fail_clear();
 	fprintf(f, "  %-16s %.*s\n", name, (int)strcspn(title, "\n"), title);
 	free(text);
 }

@@ -135,7 +135,7 @@ printf '# x\n\nfunction a\noutput /etc/passwd\n' >wrong
 status 2 "$INJECT" slow -p "$VICTIM" --recipe ./wrong
 has_line '^inject: recipe ./wrong, line 4: output is no option of a recipe' trace.err || die "$(cat trace.err)"
 status 2 "$INJECT" slow -p "$VICTIM" --recipe /dev/zero
-has_line 'it is a text file of at most 64 KiB' trace.err || die "$(cat trace.err)"
+has_line 'the recipe /dev/zero is no file' trace.err || die "$(cat trace.err)"
 # Each of ours is one.
 for recipe in "$ROOT"/share/recipes/*; do
 	"$INJECT" slow --recipe "$recipe" 2>trace.err && die "no process"
