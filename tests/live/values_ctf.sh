@@ -137,6 +137,24 @@ jq -r '.func + " \(.calls)"' trace.out | sort >calls.rec
 status 0 "$INJECT" report --json ctf.data
 jq -r '.func + " \(.calls)"' trace.out | sort | cmp - calls.rec || die "other calls: $(cat trace.out)"
 [ "$(wc -l <calls.rec)" = 6 ] || die "$(cat calls.rec)"
+# What is called as what a call has besides gets another key in Chrome's format.
+cat >same.c <<'END'
+__attribute__((noinline)) int same(int stack, int end) { asm volatile("" : : : "memory"); return stack + end; }
+int main(void) { return same(3, 4) - 7; }
+END
+gcc -O1 -g -o same same.c
+status 0 "$INJECT" record -q -f same -a --stack=2 -o twice -- ./same
+status 0 "$INJECT" export --to chrome -o same.json twice
+python3 - <<'END' || die "keys of a call: $(grep same same.json)"
+import json
+def once(pairs):
+    assert len(dict(pairs)) == len(pairs), pairs
+    return dict(pairs)
+calls = [e for e in json.load(open('same.json'), object_pairs_hook=once)['traceEvents'] if e['name'] == 'same']
+args = calls[0]['args']
+assert len(calls) == 1 and args['stack'] and isinstance(args['stack'], list), calls
+assert (args['stack (argument)'], args['end (argument)'], args['return']) == ('3', '4', '7'), args
+END
 # What is not there is text; what is no name of C gets one.
 cat >w.c <<'END'
 struct at { int x, y; };

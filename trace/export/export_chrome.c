@@ -109,7 +109,7 @@ static void put_args(struct chrome *c, const struct call *call, const char *note
 			put_named(c, "\"return\":", c->values.result);
 			note = "return";
 		}
-		json_args(c->out, &c->values, call, *note ? "," : "");
+		json_args(c->out, &c->values, call, *note ? "," : "", " begin end return stack ");
 	}
 	put_plain(c, "}");
 }

@@ -73,7 +73,9 @@ static int read_metadata(struct archive *a)
 
 static int cannot_open(const char *path, int why)
 {
-	return why == ENOENT ?
+	return why == ENOTDIR ?
+		fail(0, "%s is no trace directory, such as inject record -o makes", path) :
+		why == ENOENT ?
 		fail(0, "there is no trace directory %s; name one, or make one: inject record -o %s",
 		     path, path) :
 		fail(why, "open the trace directory %s", path);

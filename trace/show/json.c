@@ -159,17 +159,28 @@ static char *put_or_null(char *p, bool known, uint64_t value)
 	return known ? put_number(p, value, 0, ' ') : put_text(p, "null");
 }
 
-void json_args(struct output *out, struct shown_values *v, const struct call *c, const char *before)
+static bool is_own(const char *own, const char *name)
+{
+	size_t n = strlen(name);
+	const char *at = strstr(own, name);
+
+	for (; n && at && (at == own || at[-1] != ' ' || at[n] != ' '); at = strstr(at + 1, name))
+		;
+	return n && at;
+}
+
+void json_args(struct output *out, struct shown_values *v, const struct call *c, const char *before,
+	       const char *own)
 {
 	const char *name;
 	size_t i = 0;
 
 	for (; shown_next(v, c, &i, &name); before = ",") {
-		char number[32];
+		auto_free char *key = !*name ? base_printf("arg%zu", i) :
+			is_own(own, name) ? base_printf("%s (argument)", name) : NULL;
 
-		snprintf(number, sizeof(number), "arg%zu", i);
 		output_printf(out, "%s", before);
-		json_string(out, *name ? name : number);
+		json_string(out, key ?: name);
 		output_printf(out, ":");
 		json_string(out, v->args);
 	}
@@ -178,7 +189,7 @@ void json_args(struct output *out, struct shown_values *v, const struct call *c,
 static void json_values(struct json *j, const struct call *c)
 {
 	output_printf(j->out, ",\"args\":{");
-	json_args(j->out, &j->values, c, "");
+	json_args(j->out, &j->values, c, "", "");
 	output_printf(j->out, "}");
 	shown_take(&j->values, c);
 	if (j->values.result[0]) {

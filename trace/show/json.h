@@ -24,7 +24,9 @@ void json_func(struct output *, const struct reader_func *);
 
 struct shown_values;
 /* "NAME":"VALUE" of each argument of a call, as it is printed elsewhere; `before` stands before the
- * first. */
-void json_args(struct output *, struct shown_values *, const struct call *, const char *before);
+ * first. One that is called as a key that the object has, which `own` lists with a space around each,
+ * is "NAME (argument)". */
+void json_args(struct output *, struct shown_values *, const struct call *, const char *before,
+	       const char *own);
 
 #endif
