@@ -3,6 +3,8 @@
 #include "values/print.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t low_word(const uint8_t *bytes, uint64_t size)
@@ -82,9 +84,26 @@ double float_value(const uint8_t *bytes, uint64_t size, unsigned int flags)
 	}
 }
 
+/* By as few digits as tell it from any other of its size, but six if that is less: so what is shown
+ * can be asked for, and two values are never shown as one. What is below 10^16 has no exponent. (What
+ * is wider than a double is shown as one.) */
 void print_float(struct line *t, const uint8_t *bytes, uint64_t size, unsigned int flags)
 {
-	line_add(t, "%g", float_value(bytes, size, flags));
+	const int most = size == 2 ? 6 : size == 4 ? 9 : 17;
+	double v = float_value(bytes, size, flags);
+	int digits = 6, whole;
+	char text[40], *power;
+
+	for (; digits <= most; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (size == 4 ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v)
+			break;
+	}
+	power = strstr(text, "e+");
+	whole = power ? atoi(power + 2) + 1 : 0;
+	if (whole > 0 && whole <= 16)
+		snprintf(text, sizeof(text), "%.*g", MAX(digits, whole), v);
+	line_add(t, "%s", text);
 }
 
 /* ---- integers ------------------------------------------------------------ */

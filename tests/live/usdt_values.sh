@@ -26,7 +26,7 @@ for seed in range(int(sys.argv[1])):
     for n in range(vectors):
         a = (a + n) % 2**64
         low = a % 2**32
-        x.append('%g' % (low - 2**32 if low >= 2**31 else low))
+        x.append('%d' % (low - 2**32 if low >= 2**31 else low))
     if general == 8:
         print(f'us:registers({seed}, {words[seed & 3]}, {0x12}, {0x34}, {0x1122334455667788}, '
               f'{0x5566}, -5, {x[0]}, {x[7]}, {x[8]}, {x[15]}, {seed & 3});')

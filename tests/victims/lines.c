@@ -16,17 +16,18 @@ static FILE *told;
 
 #define TELL(...) (fprintf(told, "%d: ", __LINE__), fprintf(told, __VA_ARGS__))
 #define SHOW_1() TELL("v=%d, why=\"%s\", r=%d\n", v, why, r)
-#define SHOW_2() TELL("n=%d, name=\"%s\", p=&{x=%d, y=%d, w=%g}, q={x=%d, y=%d, w=%g}, " \
+#define SHOW_2() TELL("n=%d, name=\"%s\", p=&{x=%d, y=%d, w=%.12g}, q={x=%d, y=%d, w=%.12g}, " \
 	"i=%d, calls=%d, sum=%d\n", n, name, p->x, p->y, p->w, q.x, q.y, q.w, i, calls, \
 	sum)
-#define SHOW_3() TELL("n=%d, name=\"%s\", p=&{x=%d, y=%d, w=%g}, calls=%d, sum=%d\n", n, \
+#define SHOW_3() TELL("n=%d, name=\"%s\", p=&{x=%d, y=%d, w=%.12g}, calls=%d, sum=%d\n", n, \
 	name, p->x, p->y, p->w, calls, sum)
-#define SHOW_4() TELL("d=%ld, f=%g, c=%u, wide=%ld, twice=%g\n", (long)d, f, c, (long)wide, \
-	twice)
-#define SHOW_5() TELL("d=%g, f=%g, c=%u, wide=%ld, colour=%s, twice=%g\n", d, f, c, \
+#define SHOW_4() TELL("d=%ld, f=%.12g, c=%u, wide=%ld, twice=%.12g\n", (long)d, f, c, \
+	(long)wide, twice)
+#define SHOW_5() TELL("d=%.12g, f=%.12g, c=%u, wide=%ld, colour=%s, twice=%.12g\n", d, f, c, \
 	(long)wide, colour == RED ? "RED" : "GREEN", twice)
-#define SHOW_6() TELL("d=%g, f=%g, c=%u, wide=%ld, twice=%g\n", d, f, c, (long)wide, twice)
-#define SHOW_7() TELL("depth=%d, by_value={x=%d, y=%d, w=%g}, words=[%ld, %ld, %ld, %ld], " \
+#define SHOW_6() TELL("d=%.12g, f=%.12g, c=%u, wide=%ld, twice=%.12g\n", d, f, c, (long)wide, \
+	twice)
+#define SHOW_7() TELL("depth=%d, by_value={x=%d, y=%d, w=%.12g}, words=[%ld, %ld, %ld, %ld], " \
 	"at=&%ld\n", depth, by_value.x, by_value.y, by_value.w, (long)words[0], \
 	(long)words[1], (long)words[2], (long)words[3], (long)*at)
 
