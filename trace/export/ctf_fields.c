@@ -16,15 +16,20 @@ struct fielded {
 	/* Values for which there are no fields are texts; the last one is the result. */
 	bool as_text[PARAMS_MAX + 1];
 	bool args, changes, result;	/* there are some at the entry, and at the exit */
+	struct capture none;		/* a call of which nothing was read */
+	unsigned int said;		/* a bit for each kind of event */
 };
 
 struct ctf_fields {
 	const struct reader_func *funcs;
 	size_t nfuncs;
 	struct signatures signatures;
-	struct fielded **v;		/* by function; NULL: it has none */
+	struct fielded **v;		/* by function; NULL: it has none, or no event yet */
+	bool *seen;			/* by function: it had one */
+	FILE *out;			/* of `text` */
 	char *text;
 	size_t ntext;
+	int err;
 	char buf[TEXT];
 };
 
@@ -35,14 +40,20 @@ void ctf_fields_free(struct ctf_fields *c)
 	for (size_t i = 0; c->v && i < c->nfuncs; i++)
 		free(c->v[i]);
 	signatures_clear(&c->signatures);
+	if (c->out)
+		fclose(c->out);
 	free(c->v);
+	free(c->seen);
 	free(c->text);
 	free(c);
 }
 
-const char *ctf_fields_text(const struct ctf_fields *c)
+int ctf_fields_text(struct ctf_fields *c, const char **ret)
 {
-	return c->text;
+	if (fflush(c->out) || ferror(c->out) || c->err)
+		return fail(ENOMEM, "describe values");
+	*ret = c->text;
+	return 0;
 }
 
 /* ---- one value ----------------------------------------------------------- */
@@ -156,32 +167,35 @@ static void say_event(FILE *out, size_t id, unsigned int kind, const char *name)
 		(kind & ~(unsigned int)TYPED_TEXT) == TYPED_BEGUN ? "count_t begin; " : "");
 }
 
-static void say_kind(const struct fielded *f, const struct capture *none, size_t id,
-		     unsigned int kind, FILE *out)
+/* As the first event of that kind comes. */
+static void say_kind(struct ctf_fields *c, struct fielded *f, size_t id, unsigned int kind)
 {
 	static const char *const names[] = {
 		[TYPED_ENTRY] = "entry", [TYPED_EXIT] = "exit", [TYPED_MARK] = "entry_only",
 		[TYPED_BEGUN] = "begun",
 	};
-	struct ctf_walk w = { .c = none, .exit = kind == TYPED_EXIT, .text = out };
-	char buf[TEXT];
+	unsigned int plain = kind & ~(unsigned int)TYPED_TEXT;
+	bool exit = plain == TYPED_EXIT;
+	struct ctf_walk w = { .c = &f->none, .exit = exit, .text = c->out };
 
-	say_event(out, id, kind, names[kind]);
-	if (kind == TYPED_EXIT)
-		walk_exit(f, &w, buf);
+	if (f->said >> kind & 1)
+		return;
+	f->said |= 1u << kind;
+	say_event(c->out, id, kind, names[plain]);
+	if (kind & TYPED_TEXT)
+		fprintf(c->out, "string _%s; ", exit ? "ret" : "args");
+	else if (exit)
+		walk_exit(f, &w, c->buf);
 	else
-		walk_args(f, &w, buf);
-	fputs("};\n};\n", out);
-	say_event(out, id, kind | TYPED_TEXT, names[kind]);
-	fprintf(out, "string _%s; };\n};\n", kind == TYPED_EXIT ? "ret" : "args");
+		walk_args(f, &w, c->buf);
+	fputs("};\n};\n", c->out);
 }
 
-/* Of one function: 0 or -ENOMEM. */
-static int declare(struct ctf_fields *c, size_t id, FILE *out)
+/* Of one function, as its first event comes: 0 or -ENOMEM. */
+static int describe(struct ctf_fields *c, size_t id)
 {
 	const struct signed_func *s = signatures_of(&c->signatures, &c->funcs[id]);
 	struct fielded *f = s ? calloc(1, sizeof(*f)) : NULL;
-	struct capture none;
 
 	if (!s)
 		return 0;
@@ -189,38 +203,23 @@ static int declare(struct ctf_fields *c, size_t id, FILE *out)
 		return -ENOMEM;
 	c->v[id] = f;
 	f->f = s;
-	if (capture_parse(&s->signature, &s->plan, NULL, 0, NULL, 0, &none))
+	if (capture_parse(&s->signature, &s->plan, NULL, 0, NULL, 0, &f->none))
 		return 0;
-	int err = choose_fields(f, &none);
-
-	if (!err && f->args && !c->funcs[id].entry_only)
-		say_kind(f, &none, id, TYPED_ENTRY, out);
-	if (!err && f->args && !c->funcs[id].entry_only)
-		say_kind(f, &none, id, TYPED_BEGUN, out);
-	if (!err && f->args && c->funcs[id].entry_only)
-		say_kind(f, &none, id, TYPED_MARK, out);
-	if (!err && (f->result || f->changes))
-		say_kind(f, &none, id, TYPED_EXIT, out);
-	return err;
+	return choose_fields(f, &f->none);
 }
 
 int ctf_fields_new(const struct reader_func *funcs, size_t nfuncs, struct ctf_fields **ret)
 {
 	struct ctf_fields *c = calloc(1, sizeof(*c));
-	FILE *out = c ? open_memstream(&c->text, &c->ntext) : NULL;
-	int err = 0;
 
-	if (!out) {
-		free(c);
+	if (!c)
 		return fail(ENOMEM, "describe values");
-	}
 	c->funcs = funcs;
 	c->nfuncs = MIN(nfuncs, (size_t)(IDS - LAYOUT_TYPED) / LAYOUT_TYPED_EACH);
 	c->v = calloc(c->nfuncs + 1, sizeof(*c->v));
-	err = c->v ? 0 : -ENOMEM;
-	for (size_t i = 0; i < c->nfuncs && !err; i++)
-		err = declare(c, i, out);
-	if (ferror(out) | fclose(out) || err) {
+	c->seen = calloc(c->nfuncs + 1, sizeof(*c->seen));
+	c->out = open_memstream(&c->text, &c->ntext);
+	if (!c->v || !c->seen || !c->out) {
 		ctf_fields_free(c);
 		return fail(ENOMEM, "describe values");
 	}
@@ -260,9 +259,19 @@ static void make_text(struct ctf_fields *c, const struct capture *capture, size_
 	ctf_walk_text(w, c->buf, "", 0);
 }
 
+static struct fielded *fielded_of(struct ctf_fields *c, uint32_t func)
+{
+	if (func >= c->nfuncs || c->err)
+		return NULL;
+	if (!c->seen[func])
+		c->err = describe(c, func);
+	c->seen[func] = true;
+	return c->v[func];
+}
+
 bool ctf_fields_make(struct ctf_fields *c, const struct event *e, struct record_fields *ret)
 {
-	const struct fielded *f = e->capture && e->func < c->nfuncs ? c->v[e->func] : NULL;
+	struct fielded *f = e->capture ? fielded_of(c, e->func) : NULL;
 	struct capture capture;
 	unsigned int kind;
 
@@ -289,6 +298,7 @@ bool ctf_fields_make(struct ctf_fields *c, const struct event *e, struct record_
 		make_text(c, &capture, kind == TYPED_BEGUN ? sizeof(e->begin) : 0, &w);
 		kind |= TYPED_TEXT;
 	}
+	say_kind(c, f, e->func, kind);
 	memset(w.out + w.n, 0, ALIGN_UP(w.n, 8) - w.n);
 	ret->n = (uint32_t)(ALIGN_UP(w.n, 8) / 8);
 	ret->spare = (uint32_t)(ALIGN_UP(w.n, 8) - w.n);

@@ -106,7 +106,7 @@ static int export_ctf(struct view *v, const char *path)
 	err = err ? err : ctf_fields_new(from->funcs, a.nfuncs, &c.fields);
 	if (err)
 		return err;
-	a.fields = ctf_fields_text(c.fields);
+	a.fields = "";
 	a.clock = even(c.clock);
 	a.cost = cost_in_ns(c.clock, &from->cost);
 	a.begin = clock_realtime(c.clock, view_begin(v));
@@ -116,8 +116,11 @@ static int export_ctf(struct view *v, const char *path)
 	err = place_spares(path, archive_dir(c.archive));
 	err = err ? err : record_new(path, &options, &a, &c.record);
 	if (!err) {
+		/* Those alone are described that had events: there may be thousands, and a reader
+		 * takes seconds for that. */
 		err = view_events(v, copy, &c);
-		end_err = record_end(c.record, &a);
+		end_err = ctf_fields_text(c.fields, &a.fields);
+		end_err = record_end(c.record, &a) ?: end_err;
 		record_free(c.record);
 	}
 	ctf_fields_free(c.fields);
