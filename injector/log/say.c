@@ -52,6 +52,9 @@ static size_t shown_length(const char *p)
 			return 0;
 	if (c[0] < 0x20 || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0))
 		return 0;
+	/* Longer than needed: some take it for what it would say. */
+	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xf0 && c[1] < 0x90))
+		return 0;
 	return n;
 }
 

@@ -34,10 +34,9 @@ compare()
 # (In the plain run the linker would, too.)
 victim profiled
 tell 'spin 1' '^spun' >/dev/null
-# Fewer steps where all is slow, as gdb takes some seconds for each: the begin of the first call, a
-# part of the payload's code, is in them.
+# Fewer steps where all is slow: the first call is in them.
 few=1000 many=1500
-[ "${PATIENCE:-1}" -lt 10 ] || few=80 many=120
+[ "${PATIENCE:-1}" -lt 10 ] || few=400 many=600
 begin=(-ex 'tbreak command' -ex 'shell echo spin 100 >victim.in' -ex continue)
 stacks 1 $few "${begin[@]}" >plain.txt
 inject_bg -p "$VICTIM" -f 'prof_*' -o /dev/null
