@@ -85,8 +85,8 @@ double float_value(const uint8_t *bytes, uint64_t size, unsigned int flags)
 }
 
 /* By as few digits as tell it from any other of its size, but six if that is less: so what is shown
- * can be asked for, and two values are never shown as one. What is below 10^16 has no exponent. (What
- * is wider than a double is shown as one.) */
+ * can be asked for, and two values are never shown as one. What is below 10^16 has no exponent.
+ * (What is wider than a double is shown as one.) */
 void print_float(struct line *t, const uint8_t *bytes, uint64_t size, unsigned int flags)
 {
 	const int most = size == 2 ? 6 : size == 4 ? 9 : 17;
