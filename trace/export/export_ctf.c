@@ -119,8 +119,8 @@ static int export_ctf(struct view *v, const char *path)
 		/* Those alone are described that had events: there may be thousands, and a reader
 		 * takes seconds for that. */
 		err = view_events(v, copy, &c);
-		end_err = ctf_fields_text(c.fields, &a.fields);
-		end_err = record_end(c.record, &a) ?: end_err;
+		err = err ? err : ctf_fields_text(c.fields, &a.fields);
+		end_err = record_end(c.record, &a);
 		record_free(c.record);
 	}
 	ctf_fields_free(c.fields);
