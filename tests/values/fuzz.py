@@ -23,6 +23,7 @@ PRELUDE = r'''
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 static void pr_byte(unsigned char c, char quote)
 {
@@ -49,6 +50,18 @@ static void pr_str(const char *s)
 }
 static void pr_bool(bool b) { printf(b ? "true" : "false"); }
 static void pr_ptr(const void *p) { if (p) printf("%#lx", (unsigned long)p); else printf("NULL"); }
+/* The fewest digits that are read as the same, six at least, and no exponent below 10^16. */
+static void pr_float(double v, bool is_float)
+{
+	char t[48];
+	int n = 6;
+	while (snprintf(t, sizeof t, "%.*g", n, v),
+	       n < 17 && (is_float ? strtof(t, NULL) != (float)v : strtod(t, NULL) != v))
+		n++;
+	while (v < 1e16 && v > -1e16 && strstr(t, "e+"))
+		snprintf(t, sizeof t, "%.*g", ++n, v);
+	printf("%s", t);
+}
 static void pr_u128(unsigned __int128 v)
 {
 	char t[48], *p = t + 47;
@@ -140,7 +153,7 @@ class Float(Type):
                          f'{r.uniform(-1000, 1000):.6f}']) + suffix
 
     def printer(self, e):
-        return f'printf("%Lg", (long double)({e}));'
+        return f'pr_float({e}, {int(self.size == 4)});'
 
 
 class Complex(Type):
