@@ -24,8 +24,8 @@ void json_func(struct output *, const struct reader_func *);
 
 struct shown_values;
 /* "NAME":"VALUE" of each argument of a call, as it is printed elsewhere; `before` stands before the
- * first. One that is called as a key that the object has, which `own` lists with a space around each,
- * is "NAME (argument)". */
+ * first. One that is called as a key that the object has is "NAME (argument)"; `own` lists these
+ * keys, with a space around each. */
 void json_args(struct output *, struct shown_values *, const struct call *, const char *before,
 	       const char *own);
 
