@@ -4,9 +4,9 @@
  * arrays and sequences, which readers know by the names that the values have.
  *
  * Which fields a function's events have is said once, as the first of them comes, by its signature
- * and plan, in the language of CTF's metadata; what they hold is put together event by event. One
- * walk (ctf_walk.c) does both, so that they cannot differ. An event of which some value is not there
- * has a text instead, as a trace shows it.
+ * and plan, in the language of CTF's metadata; what they hold is put together event by event.
+ * One walk (ctf_walk.c) does both, so that they cannot differ. An event of which some value is not
+ * there has a text instead, as a trace shows it.
  */
 #ifndef TRACE_CTF_FIELDS_H
 #define TRACE_CTF_FIELDS_H
