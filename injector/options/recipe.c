@@ -97,15 +97,18 @@ static char *read_text(int fd, const char *name)
 	if (st.st_size > SIZE_MOST)
 		return fail(0, "the recipe %s is larger than 64 KiB", name), NULL;
 	text = calloc(1, SIZE_MOST + 1);
-	while (text && n < SIZE_MOST && (got = read(fd, text + n, SIZE_MOST - n)) > 0)
+	if (!text)
+		return fail(ENOMEM, "read the recipe %s", name), NULL;
+	while (n < SIZE_MOST && (got = read(fd, text + n, SIZE_MOST - n)) > 0)
 		n += (size_t)got;
-	if (!text || got < 0 || memchr(text, 0, n)) {
-		fail(!text ? ENOMEM : got < 0 ? errno : 0, text && got >= 0 ?
-		     "the recipe %s is no text: there is a NUL in it" : "read the recipe %s", name);
-		free(text);
-		return NULL;
-	}
-	return text;
+	if (got >= 0 && !memchr(text, 0, n))
+		return text;
+	if (got < 0)
+		fail(errno, "read the recipe %s", name);
+	else
+		fail(0, "the recipe %s is no text: there is a NUL in it", name);
+	free(text);
+	return NULL;
 }
 
 static int open_text(const char *name, char **ret)

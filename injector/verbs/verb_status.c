@@ -217,17 +217,19 @@ static int print_functions(const struct printing *p, const struct visit *v)
 	return 0;
 }
 
-/* What was unloaded is not told as probed. */
+/* What was unloaded is not told as probed, if it can be known. */
 static int status_started(struct visit *v)
 {
 	struct modules mods = { 0 };
 	int err = visit_started(v, false);
 
-	err = err ? err : modules_open_process(v->target.pid, &mods);
-	if (!err)
+	if (err)
+		return err;
+	if (!modules_open_process(v->target.pid, &mods))
 		visit_forget_gone(v, &mods);
 	modules_close(&mods);
-	return err;
+	fail_clear();
+	return 0;
 }
 
 static int status_of(pid_t pid, const struct printing *p)

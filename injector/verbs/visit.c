@@ -74,15 +74,18 @@ static bool code_read(struct code *c, raddr_t at, uint8_t *ret, size_t n)
 	return c->there;
 }
 
-/* Where it is unmapped, or has the bytes that were there before, or those of another file, no jump
- * stands. (What another tool has written over it may be taken back.) */
+/* Forgotten is only what is known not to stand: nothing is mapped there, or the code has the bytes
+ * that were there before, or those of the file that is mapped now. (What another tool has written
+ * over a jump may be taken back.) */
 static bool is_gone(struct code *c, const struct modules *loaded, const struct slot *s)
 {
 	uint8_t now[CHANGE_MAX];
 
-	if (!code_read(c, s->addr, now, s->len) || !memcmp(now, s->old, s->len))
-		return true;
-	return memcmp(now, s->new_, s->len) && !modules_hold(loaded, s->addr, s->old, s->len);
+	if (!code_read(c, s->addr, now, s->len))
+		return !modules_at(loaded, s->addr);
+	if (!memcmp(now, s->new_, s->len))
+		return false;
+	return !memcmp(now, s->old, s->len) || modules_hold(loaded, s->addr, now, s->len);
 }
 
 static size_t forget_gone(struct visit *v, const struct modules *loaded, bool tells)
