@@ -12,6 +12,8 @@ static int sem_id = -1, msg_id = -1;
 static char mq_name[32];
 static int lock_fd = -1, lock_other = -1;
 static pid_t lock_holder, sleepers[2];
+/* A word to a child of `sleepers` that its row begins to wait. */
+static int wakes[2][2];
 
 /* A child that does not outlive us, however we end. */
 static pid_t fork_bound(void)
@@ -23,17 +25,21 @@ static pid_t fork_bound(void)
 	return pid;
 }
 
-/* A child that ends when the calls with a timeout do: wait4 and waitid then
- * are the ones that see it. */
-static pid_t child_for(int s)
+/* A child that ends `seconds` after its row begins to wait, not after the fork:
+ * on a slow machine the threads of the rows begin seconds later. */
+static bool sleeper_start(int i)
 {
-	pid_t pid = fork_bound();
+	char c;
 
-	if (pid == 0) {
-		victim_sleep_us(s * 1000000L);
+	if (pipe2(wakes[i], O_CLOEXEC))
+		return false;
+	sleepers[i] = fork_bound();
+	if (sleepers[i] == 0) {
+		if (read(wakes[i][0], &c, 1) == 1)
+			victim_sleep_us(seconds * 1000000L);
 		_exit(0);
 	}
-	return pid;
+	return sleepers[i] > 0;
 }
 
 /* Before any thread runs, so that fork() is safe. */
@@ -47,8 +53,8 @@ static bool ipc_prepare(void)
 	snprintf(path, sizeof(path), "%s/lock", dir);
 	lock_fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	lock_other = open(path, O_RDWR | O_CLOEXEC);
-	sleepers[0] = child_for(seconds + 1);
-	sleepers[1] = child_for(seconds + 1);
+	if (!sleeper_start(0) || !sleeper_start(1))
+		return false;
 	lock_holder = fork_bound();
 	if (lock_holder == 0) {
 		struct flock l = { .l_type = F_WRLCK };
@@ -128,6 +134,8 @@ static long run_mq_timedreceive(struct row *r)
 static long run_wait4(struct row *r)
 {
 	(void)r;
+	if (write(wakes[0][1], "x", 1) != 1)
+		return -errno;
 	return result(waitpid(sleepers[0], NULL, 0)) == sleepers[0];
 }
 
@@ -136,6 +144,8 @@ static long run_waitid(struct row *r)
 	siginfo_t si;
 
 	(void)r;
+	if (write(wakes[1][1], "x", 1) != 1)
+		return -errno;
 	return result(waitid(P_PID, sleepers[1], &si, WEXITED));
 }
 
