@@ -224,6 +224,9 @@ int verb_remove(const struct options *o)
 	if (n)
 		say("%zu function%s of %zu not probed any more; longest pause %.1f ms", n,
 		    n == 1 ? "" : "s", r.before, (double)r.visit.target.longest_pause / 1e6);
+	if (n && n == r.before)
+		say("%d records nothing any more; inject start -p %d -f GLOB begins again", o->pid,
+		    o->pid);
 	else if (!err && !r.stays)
 		say("no function that is probed in %d matches; inject status -p %d names them",
 		    o->pid, o->pid);

@@ -58,6 +58,8 @@ grep -q 'snapshot\|calls\|events' shots.txt || die "$(head -n 3 shots.txt)"
 ! grep 'disarmed' shots.txt || die "said to be disarmed"
 status 0 "$INJECT" add -p "$VICTIM" -f 'spin_*' -N spin_loop
 status 0 "$INJECT" remove -p "$VICTIM" -f '*'
+has_line "^inject: $VICTIM records nothing any more; inject start -p $VICTIM" trace.err ||
+	die "$(cat trace.err)"
 unharmed
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
