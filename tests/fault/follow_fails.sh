@@ -22,8 +22,9 @@ follows()
 		--max-pause 10s "$@"
 }
 
-# In which the next program has begun, too, and is traced.
-[ "${PATIENCE:-1}" -lt 10 ] && time=300ms || time=$((800 * PATIENCE))ms
+# In which the next program has begun, too, and is traced. (A run that stops before each of its
+# calls attaches in seven seconds to ten in an emulated machine.)
+[ "${PATIENCE:-1}" -lt 10 ] && time=300ms || time=$((3 * PATIENCE))s
 forks() { TELL=fork,reap follows "$@" forker 'fork_*' -d 0.03 --follow-fork; }
 execs() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d "$time" --follow-exec; }
 both() { TELL=exec PROGRAMS=2 follows "$@" execer 'exec_*' -d "$time" --follow-exec --follow-fork; }
