@@ -20,15 +20,15 @@ VICTIM=			# the one that commands go to
 case $(uname -m) in
 x86_64)
 	TRAP=cc NOP=90 JUMP=e9
-	declare -A CALL=([read]=0 [mmap]=9 [munmap]=11 [ioctl]=16 [pread64]=17 [pwrite64]=18 [fcntl]=72
-		[ptrace]=101 [getdents64]=217 [clock_nanosleep]=230 [openat]=257 [newfstatat]=262
-		[renameat]=264 [perf_event_open]=298)
+	declare -A CALL=([read]=0 [mmap]=9 [munmap]=11 [ioctl]=16 [pread64]=17 [pwrite64]=18
+		[fcntl]=72 [flock]=73 [ptrace]=101 [getdents64]=217 [clock_nanosleep]=230
+		[openat]=257 [newfstatat]=262 [renameat]=264 [perf_event_open]=298)
 	;;
 *)
 	TRAP=000020d4 NOP=1f2003d5 JUMP=02000014
-	declare -A CALL=([read]=63 [mmap]=222 [munmap]=215 [ioctl]=29 [pread64]=67 [pwrite64]=68 [fcntl]=25
-		[ptrace]=117 [getdents64]=61 [clock_nanosleep]=115 [openat]=56 [newfstatat]=79
-		[renameat]=38 [perf_event_open]=241)
+	declare -A CALL=([read]=63 [mmap]=222 [munmap]=215 [ioctl]=29 [pread64]=67 [pwrite64]=68
+		[fcntl]=25 [flock]=32 [ptrace]=117 [getdents64]=61 [clock_nanosleep]=115
+		[openat]=56 [newfstatat]=79 [renameat]=38 [perf_event_open]=241)
 	;;
 esac
 AS=()			# the user that it is started as: a command

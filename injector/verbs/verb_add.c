@@ -357,11 +357,10 @@ static int allow_reads(struct adding *a)
 static int add_probes(struct adding *a)
 {
 	struct visit *v = &a->visit;
-	int err = visit_started(v, false);
+	int err = visit_claimed(v);
 
 	err = err ? err : add_values_begin(&a->values, v, a->options);
 	err = err ? err : preflight(v->target.pid);
-	err = err ? err : target_claim(&v->target);
 	err = err ? err : modules_open_process(v->target.pid, &a->mods);
 	if (!err)
 		visit_tell_gone(v, &a->mods);

@@ -139,12 +139,12 @@ static int filter_set(struct visit *v, const struct options *o, struct plans *pl
 static int filter_possible(struct visit *v, const struct options *o)
 {
 	bool sifts = o->min_duration || o->all || o->when;
-	int err = visit_started(v, false);
+	int err = visit_claimed(v);
 
 	err = err || !sifts ? err : filter_sifts(v);
 	err = err || !o->when || !o->when[0] ? err : filter_asks(v);
 	err = err || !o->depth ? err : filter_pairs(v);
-	return err ? err : target_claim(&v->target);
+	return err;
 }
 
 static void say_filtered(const struct visit *v, const struct options *o, const char *old,

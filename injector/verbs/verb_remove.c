@@ -197,9 +197,8 @@ static int take_out(struct removing *r)
 
 static int remove_some(struct removing *r)
 {
-	int err = visit_started(&r->visit, false);
+	int err = visit_claimed(&r->visit);
 
-	err = err ? err : target_claim(&r->visit.target);
 	err = err ? err : modules_open_process(r->visit.target.pid, &r->mods);
 	if (!err)
 		visit_tell_gone(&r->visit, &r->mods);

@@ -12,15 +12,22 @@
 #include "injector/ptrace/preflight.h"
 #include "injector/session/notes.h"
 
+static int visit_look(struct visit *v)
+{
+	int err = session_find(&v->target, &v->session);
+
+	v->segment = (struct segment){ .fd = v->target.mem, .at = v->session.base,
+				       .size = v->session.mapped };
+	return err;
+}
+
 int visit_open(pid_t pid, struct visit *ret)
 {
 	*ret = (struct visit){ .target.mem = -1 };
 	int err = preflight_session(pid);
 
 	err = err ? err : target_open(pid, &ret->target);
-	err = err ? err : session_find(&ret->target, &ret->session);
-	ret->segment = (struct segment){ .fd = ret->target.mem, .at = ret->session.base,
-					 .size = ret->session.mapped };
+	err = err ? err : visit_look(ret);
 	if (!err)
 		return 0;
 	visit_close(ret);
@@ -43,6 +50,19 @@ int visit_started(struct visit *v, bool interrupted)
 		return notes_read(&v->segment, s, &v->notes);
 	return fail(0, "%d (%s) does not record by itself; inject start -p %d -f GLOB begins that",
 		    v->target.pid, v->target.comm, v->target.pid);
+}
+
+int visit_claimed(struct visit *v)
+{
+	int err = visit_started(v, false);
+
+	err = err ? err : target_claim(&v->target);				/* 1 */
+	if (err)
+		return err;
+	metadata_clear(&v->notes);
+	session_forget(&v->session);
+	err = visit_look(v);							/* 2 */
+	return err ? err : visit_started(v, false);
 }
 
 static bool visit_stands(const struct visit *v, const struct slot *s)

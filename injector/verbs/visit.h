@@ -21,6 +21,15 @@ void visit_close(struct visit *);
 /* For the verbs that need one: there is a session that goes on by itself, or, if
  * `interrupted` is taken too, that was meant to; and its notes are read. */
 int visit_started(struct visit *, bool interrupted);
+/*
+ * For the verbs that change such a session:
+ *
+ *  1. lock the process, so that no other inject changes it,
+ *  2. and look again: what was there before may have been changed since.
+ *
+ * The lock is kept until visit_close().
+ */
+int visit_claimed(struct visit *);
 /* With notes: forget, in this copy of the journal, what the code does not have: its library was
  * unloaded, and it or another one may be there now, or an add was killed before it was written.
  * Their slots are SLOT_REMOVED. */
