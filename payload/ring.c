@@ -311,7 +311,13 @@ static bool ring_begin_subbuf(struct session *s, struct thread *t)
 	publish(&t->subbuf, (uint64_t)b);
 	publish(&t->cur, (uint64_t)(b + 1));
 	publish(&t->subbuf_end, (uint64_t)words_end(s, b));
-	return true;
+	if (!is_wiped(t))
+		return true;
+	/* Its first record would not be its parent's: it knows neither the time nor what is lost. */
+	publish(&t->subbuf_end, 0);
+	publish(&t->cur, 0);
+	t->subbuf = 0;
+	return false;
 }
 
 static bool fits(const struct thread *t, unsigned int n)

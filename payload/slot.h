@@ -29,8 +29,9 @@ enum slot_kind {
 	SLOT_ENTRY = 2,
 	SLOT_FOREIGN = 3,	/* no patch of ours, and always SLOT_FREE: `old`
 				 * stood there before us, whatever the file says */
-	SLOT_STUB = 4,		/* nor this: a stub that the place had before the
-				 * one of now, and may have again */
+	SLOT_STUB = 4,		/* a jump, always SLOT_REMOVED, and a stub that the place
+				 * had before those of now: a forked child may have the
+				 * jump still, and the place the stub again */
 	SLOT_PLACE = 5,		/* of a place within a function */
 	SLOT_SEMAPHORE = 6,	/* nor is this: a counter of two bytes at `addr`, `old` is what it
 				 * was, `func` the session's generation: see

@@ -194,7 +194,8 @@ static void module_clear(struct module *mod)
 
 /*
  * Of several images of a file the one of most segments is the loader's, the
- * first of equals. The others are copies that the program itself has mapped (V8
+ * highest of equals: the kernel maps downwards, so that what was loaded later, as by
+ * dlmopen, lies below. The others are copies that the program itself has mapped (V8
  * does so with its builtins, to have them near its code), mostly of one piece.
  */
 static void drop_copies(struct modules *mods)
@@ -209,7 +210,7 @@ static void drop_copies(struct modules *mods)
 				other = &mods->v[j];
 		if (!other) {
 			mods->v[kept++] = *mod;
-		} else if (mod->segments > other->segments) {
+		} else if (mod->segments >= other->segments) {
 			module_clear(other);
 			*other = *mod;
 		} else {

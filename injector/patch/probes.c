@@ -251,7 +251,12 @@ static int place_sites(struct placing *p, const struct module *m, struct placed_
 	return err;
 }
 
-/* Has the journal a slot that says no more than this one? */
+static bool same_jump(const struct slot *a, const struct slot *b)
+{
+	return a->stub == b->stub && a->island == b->island && a->len == b->len &&
+		!memcmp(a->old, b->old, sizeof(a->old)) && !memcmp(a->new_, b->new_, sizeof(a->new_));
+}
+
 static bool is_remembered(const struct placing *p, const struct slot *old)
 {
 	const struct slot_index *x = &p->index;
@@ -260,14 +265,15 @@ static bool is_remembered(const struct placing *p, const struct slot *old)
 	     i < x->n && x->slots[x->by_addr[i]].addr == old->addr; i++) {
 		const struct slot *s = &x->slots[x->by_addr[i]];
 
-		if (s->kind == SLOT_STUB && s->stub == old->stub && s->island == old->island)
+		if (s != old && (s->kind == SLOT_STUB || s->kind == SLOT_HOLE) && same_jump(s, old))
 			return true;
 	}
 	return false;
 }
 
-/* The place gets another stub, or island, than it had: a visit like that one will
- * want these again, and memory that no slot tells of would be lost. */
+/* The place gets another jump than it had. A forked child may have that one still, and a visit
+ * like that one will want its stub and island again: memory that no slot tells of would be
+ * lost. */
 static void probes_remember(struct placing *p, const struct slot *old)
 {
 	struct session_map *map = &p->inf->map;
@@ -275,9 +281,9 @@ static void probes_remember(struct placing *p, const struct slot *old)
 
 	if (!old->stub || is_remembered(p, old) || n >= map->shape.max_slots)
 		return;
-	map->slots[n] = (struct slot){ .addr = old->addr, .stub = old->stub, .func = old->func,
-				       .stub_size = old->stub_size, .kind = SLOT_STUB,
-				       .window = old->window, .island = old->island };
+	map->slots[n] = *old;
+	map->slots[n].kind = old->kind == SLOT_HOLE ? SLOT_HOLE : SLOT_STUB;
+	map->slots[n].state = SLOT_REMOVED;
 	__atomic_store_n(&map->s->nslots, n + 1, __ATOMIC_RELEASE);
 }
 
@@ -295,7 +301,7 @@ static int journal(struct placing *p, const struct module *m, const struct place
 
 	if (!c)
 		return fail(ENOMEM, "write the journal");
-	if (slot && jump && (slot->stub != all.stub || slot->island != all.island))
+	if (slot && !same_jump(slot, &all))
 		probes_remember(p, slot);
 	if (!slot) {
 		if (map->s->nslots >= map->shape.max_slots)

@@ -44,6 +44,7 @@ struct removing {
 	bool own;		/* the process that was named: the journal's
 				 * states are meant to be its own */
 	bool damaged;		/* the journal */
+	raddr_t moved;		/* a jump of ours that stands where no file's code is; 0: none */
 	struct removal *report;
 };
 
@@ -71,17 +72,33 @@ static bool may_stand(const struct slot *s)
 		(s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE || s->state == SLOT_REMOVED);
 }
 
-static bool should_stand(const struct removing *r, const struct slot *s)
+/* So many bytes of ours no other memory has by chance. */
+enum { CERTAIN = 4 };
+
+/* Where no file's code is: has the program moved its own there, with our jump, or made it
+ * something else than code for a while? */
+static bool was_moved(struct removing *r, const struct change *undo)
 {
-	return r->own && may_stand(s) && s->state != SLOT_REMOVED;
+	uint8_t now[CHANGE_MAX];
+	bool ours = undo->len >= CERTAIN && !target_read(&r->target, undo->addr, now, undo->len) &&
+		!memcmp(now, undo->from, undo->len);
+
+	fail_clear();
+	return ours;
 }
 
 /* Places that are mapped no more (a library was unloaded) have nothing to
- * restore. */
+ * restore. What was moved this inject knows, but the journal is not believed. */
 static int list_change(struct removing *r, const struct change *undo)
 {
-	if (!undo->len || undo->len > CHANGE_MAX || !modules_at(&r->mods, undo->addr))
+	bool gone = !modules_at(&r->mods, undo->addr);
+
+	if (!undo->len || undo->len > CHANGE_MAX || (gone && !was_moved(r, undo)))
 		return 0;
+	if (gone && !r->report->changes) {
+		r->moved = undo->addr;
+		return 0;
+	}
 	struct change *c = vec_push(r->changes, r->n, r->cap);
 	if (!c)
 		return fail(ENOMEM, "read the journal");
@@ -150,11 +167,14 @@ static int list_changes(struct removing *r)
 }
 
 /* What becomes of one jump, for its own sake. Another tool has written over
- * it, and may put it back, or the journal is wrong: then it is stuck. */
+ * it, and may put it back, or the journal is wrong: then it is stuck. (A short one of
+ * an earlier visit may have left the very bytes that another file has there now.) */
 static enum fate fate_of(struct removing *r, const struct change *c, uint8_t is)
 {
+	if (is == TEXT_FROM && modules_hold(&r->mods, c->addr, c->from, c->len))
+		return FATE_NONE;
 	if (is == TEXT_FROM)
-		return is_original(r, c) ? FATE_GOES : FATE_STAYS;
+		return is_original(r, c) || !modules_at(&r->mods, c->addr) ? FATE_GOES : FATE_STAYS;
 	return is == TEXT_OTHER && (r->report->changes || !r->old.found ||
 				    r->old.slots[c->slot].state != SLOT_REMOVED) ?
 		FATE_STAYS : FATE_NONE;
@@ -209,10 +229,11 @@ static int restore_all(struct removing *r)
 	return 0;
 }
 
+/* Counters that may be another tracer's, too: nothing of ours is left that could tell. */
 static void mark_removed(struct removing *r)
 {
-	for (uint32_t i = 0; r->old.found && i < r->old.s.nslots; i++)
-		if (should_stand(r, &r->old.slots[i]))
+	for (uint32_t i = 0; r->own && r->old.found && i < r->old.s.nslots; i++)
+		if (session_is_pending(&r->old.slots[i]))
 			session_mark(&r->target, &r->old, i, SLOT_REMOVED);
 	fail_clear();
 }
@@ -231,6 +252,15 @@ static void complain_of(struct removing *r, const struct text_diffs *diffs)
 	auto_free char *text = base_printf("the code of %d (%s) differs from its file at %s%s",
 					   r->target.pid, r->target.comm, line,
 					   r->damaged ? ", and its journal is damaged" : "");
+	complain(r->report, text ? text : "memory is out");
+}
+
+static void complain_of_moved(struct removing *r)
+{
+	auto_free char *text = base_printf("%d (%s) has moved its code, or made it no code for a "
+					   "while: what is there at %#lx is no file's, and has a jump "
+					   "of ours", r->target.pid, r->target.comm,
+					   (unsigned long)r->moved);
 	complain(r->report, text ? text : "memory is out");
 }
 
@@ -276,6 +306,8 @@ static int remove_judge(struct removing *r)
 	}
 	if (!err && diffs.n)
 		complain_of(r, &diffs);
+	if (!err && r->moved)
+		complain_of_moved(r);
 	verify_clear(&diffs);
 	return err;
 }
@@ -285,6 +317,7 @@ static int restore_standing(struct removing *r)
 {
 	modules_close(&r->mods);
 	r->n = 0;
+	r->moved = 0;
 	int err = modules_open_process(r->target.pid, &r->mods);
 
 	err = err ? err : list_changes(r);

@@ -168,8 +168,9 @@ static bool was_written(const struct target *t, raddr_t place)
 	return verify_is_copy(t, place) || verify_is_copy(t, place - CHANGE_MAX);
 }
 
-/* Another tracer's breakpoint makes the page the target's own, too. Our jumps are gone by now:
- * where the file's bytes do not stand, the counter may be that tracer's. */
+/* Another tracer's breakpoint makes the page the target's own, too. Our jumps are gone by now, but
+ * for those that it has written over: where the file's bytes do not stand, the counter may be that
+ * tracer's, or ours. */
 static bool is_untouched(const struct target *t, const struct module *m, raddr_t place)
 {
 	uint8_t now[CHANGE_MAX];
@@ -183,10 +184,23 @@ static bool is_untouched(const struct target *t, const struct module *m, raddr_t
 	return !memcmp(now, file, n);
 }
 
+enum raised_by {
+	RAISED_OTHERS,
+	RAISED_UNKNOWN,
+	RAISED_OURS,		/* one of its places was written to */
+};
+
+static enum raised_by raised_by(const struct target *t, const struct module *m, raddr_t place)
+{
+	if (!was_written(t, place))
+		return RAISED_OTHERS;
+	return is_untouched(t, m, place) ? RAISED_OURS : RAISED_UNKNOWN;
+}
+
 /* The journal lies in memory that the target can write: only what is a counter by the file is
- * changed, if it is `ours`: one of its places was written to. NULL: that is not asked. */
+ * changed. `by` is that place's which tells most; NULL: that is not asked. */
 static bool is_semaphore(const struct target *t, const struct modules *mods, raddr_t at,
-			 bool *ours)
+			 enum raised_by *by)
 {
 	bool found = false;
 
@@ -205,9 +219,8 @@ static bool is_semaphore(const struct target *t, const struct modules *mods, rad
 			if (!sites->v[k].semaphore || sites->v[k].semaphore + m->bias != at)
 				continue;
 			found = true;
-			if (ours && !*ours)
-				*ours = was_written(t, sites->v[k].pc + m->bias) &&
-					is_untouched(t, m, sites->v[k].pc + m->bias);
+			if (by)
+				*by = MAX(*by, raised_by(t, m, sites->v[k].pc + m->bias));
 		}
 	}
 	return found;
@@ -279,14 +292,15 @@ void semaphores_lower(const struct target *t, struct old_session *old, const str
 		struct slot *s = &old->slots[i];
 		bool was_raised = own ? s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE :
 			s->func == old->s.generation && s->state != SLOT_FREE;
-		bool ours = false;
+		enum raised_by by = RAISED_OTHERS;
 
+		/* What is not known the next stop may find out. */
 		if (s->kind != SLOT_SEMAPHORE || !was_raised ||
-		    !is_semaphore(t, mods, s->addr, &ours))
+		    !is_semaphore(t, mods, s->addr, &by) || by == RAISED_UNKNOWN)
 			continue;
 		if (own)
-			lower_own(t, old, i, ours);
-		else if (ours)
+			lower_own(t, old, i, by == RAISED_OURS);
+		else if (by == RAISED_OURS)
 			lower_child(t, s);
 	}
 }

@@ -326,7 +326,7 @@ void session_forget(struct old_session *old)
 	*old = (struct old_session){ 0 };
 }
 
-static bool is_pending(const struct slot *s)
+bool session_is_pending(const struct slot *s)
 {
 	return s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE;
 }
@@ -336,7 +336,7 @@ size_t session_pending(const struct old_session *old)
 	size_t n = 0;
 
 	for (size_t i = 0; old->found && i < old->s.nslots; i++)
-		n += is_pending(&old->slots[i]);
+		n += session_is_pending(&old->slots[i]);
 	return n;
 }
 
@@ -353,7 +353,7 @@ size_t session_standing(const struct target *t, const struct old_session *old)
 	size_t n = 0;
 
 	for (size_t i = 0; old->found && i < old->s.nslots; i++)
-		n += is_pending(&old->slots[i]) && old->slots[i].kind != SLOT_SEMAPHORE &&
+		n += session_is_pending(&old->slots[i]) && old->slots[i].kind != SLOT_SEMAPHORE &&
 			session_stands(t, &old->slots[i]);
 	fail_clear();
 	return n;

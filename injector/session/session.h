@@ -141,7 +141,9 @@ bool session_is_sane(const struct session *, uint64_t mapped);
  * (hostile or foreign) is an error: -EBADMSG. */
 int session_find(const struct target *, struct old_session *ret);
 void session_forget(struct old_session *);
-/* How many of its sites may still stand in the text: the journal comes first. */
+/* May it still stand? The journal comes first. */
+bool session_is_pending(const struct slot *);
+/* How many of its sites may still stand in the text. */
 size_t session_pending(const struct old_session *);
 /* How many of these do, in this process. */
 size_t session_standing(const struct target *, const struct old_session *);

@@ -207,6 +207,17 @@ static int remove_some(struct removing *r)
 	return err || !remove_count(r) ? err : take_out(r);
 }
 
+static void say_out(const struct removing *r, size_t n)
+{
+	pid_t pid = r->visit.target.pid;
+
+	say("%zu function%s of %zu not probed any more; longest pause %.1f ms", n,
+	    n == 1 ? "" : "s", r->before, (double)r->visit.target.longest_pause / 1e6);
+	if (n == r->before)
+		say("%d records nothing any more; inject start -p %d -f GLOB begins again", pid,
+		    pid);
+}
+
 int verb_remove(const struct options *o)
 {
 	struct removing r = { .options = o };
@@ -221,11 +232,7 @@ int verb_remove(const struct options *o)
 	size_t n = err ? 0 : remove_count(&r);
 	int status = err ? verb_failed(err) : n ? STATUS_DONE : STATUS_NOTHING;
 	if (n)
-		say("%zu function%s of %zu not probed any more; longest pause %.1f ms", n,
-		    n == 1 ? "" : "s", r.before, (double)r.visit.target.longest_pause / 1e6);
-	if (n && n == r.before)
-		say("%d records nothing any more; inject start -p %d -f GLOB begins again", o->pid,
-		    o->pid);
+		say_out(&r, n);
 	else if (!err && !r.stays)
 		say("no function that is probed in %d matches; inject status -p %d names them",
 		    o->pid, o->pid);

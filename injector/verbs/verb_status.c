@@ -268,15 +268,6 @@ struct listing {
 	bool any;
 };
 
-/* A forked child has the session's memory, too, and records nothing. */
-static bool is_child(const struct visit *v)
-{
-	pid_t outer = 0, inner = 0;
-
-	return procfs_ids(v->target.pid, v->target.pid, &outer, &inner) &&
-		inner != v->session.s.pid;
-}
-
 static bool print_own(const struct printing *p, struct visit *v)
 {
 	if (session_is_started(&v->session))
@@ -310,7 +301,7 @@ static bool list_one(pid_t pid, bool children, struct listing *l)
 
 	/* Of what may not be looked at, or ends meanwhile, nothing is said. */
 	if (procfs_maps(pid, maps_session, &pid) == 1 && visit_open(pid, &v) == 0) {
-		child = is_child(&v);
+		child = visit_is_child(&v);
 		if (child && children)
 			l->any |= print_child(l, &v);
 		else if (!child && !children && print_own(l->p, &v))

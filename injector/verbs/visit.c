@@ -9,6 +9,7 @@
 #include "arch/arch.h"
 #include "injector/log/say.h"
 #include "injector/patch/slots.h"
+#include "injector/proc/procfs.h"
 #include "injector/ptrace/preflight.h"
 #include "injector/session/notes.h"
 
@@ -52,10 +53,22 @@ int visit_started(struct visit *v, bool interrupted)
 		    v->target.pid, v->target.comm, v->target.pid);
 }
 
+bool visit_is_child(const struct visit *v)
+{
+	pid_t outer = 0, inner = 0;
+
+	return procfs_ids(v->target.pid, v->target.pid, &outer, &inner) &&
+		inner != v->session.s.pid;
+}
+
 int visit_claimed(struct visit *v)
 {
 	int err = visit_started(v, false);
 
+	if (!err && visit_is_child(v))
+		err = fail(0, "%d (%s) is a forked child of a process that records by itself (%d, as "
+			   "that sees it): it has its probes, and records nothing; give the PID of "
+			   "that one", v->target.pid, v->target.comm, v->session.s.pid);
 	err = err ? err : target_claim(&v->target);				/* 1 */
 	if (err)
 		return err;
@@ -94,18 +107,26 @@ static bool code_read(struct code *c, raddr_t at, uint8_t *ret, size_t n)
 	return c->there;
 }
 
-/* Forgotten is only what is known not to stand: nothing is mapped there, or the code has the bytes
- * that were there before, or those of the file that is mapped now. (What another tool has written
- * over a jump may be taken back.) */
+/* So many bytes of ours no other code has by chance. */
+enum { CERTAIN = 4 };
+
+/* Forgotten is only what is known not to stand: the code has the bytes of the file that is mapped
+ * now, or those that were there before; or no code of a file is there, and no jump of ours. (In
+ * that of a file which cannot be read, another tool may have written over a jump, and take that
+ * back.) */
 static bool is_gone(struct code *c, const struct modules *loaded, const struct slot *s)
 {
 	uint8_t now[CHANGE_MAX];
 
 	if (!code_read(c, s->addr, now, s->len))
 		return !modules_at(loaded, s->addr);
-	if (!memcmp(now, s->new_, s->len))
+	bool same = !memcmp(now, s->new_, s->len);
+
+	if (same && s->len >= CERTAIN)
 		return false;
-	return !memcmp(now, s->old, s->len) || modules_hold(loaded, s->addr, now, s->len);
+	if (modules_hold(loaded, s->addr, now, s->len))
+		return true;
+	return !same && (!memcmp(now, s->old, s->len) || !modules_at(loaded, s->addr));
 }
 
 static size_t forget_gone(struct visit *v, const struct modules *loaded, bool tells)

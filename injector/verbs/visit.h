@@ -21,8 +21,10 @@ void visit_close(struct visit *);
 /* For the verbs that need one: there is a session that goes on by itself, or, if
  * `interrupted` is taken too, that was meant to; and its notes are read. */
 int visit_started(struct visit *, bool interrupted);
+/* Is it a forked child of the session's process? It has the session's memory, too. */
+bool visit_is_child(const struct visit *);
 /*
- * For the verbs that change such a session:
+ * For the verbs that change such a session, which is not that of a child's parent:
  *
  *  1. lock the process, so that no other inject changes it,
  *  2. and look again: what was there before may have been changed since.

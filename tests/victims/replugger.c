@@ -9,9 +9,17 @@
  *	hold		loads it again, and calls what returns when a byte
  *			comes	-> held BYTE
  *	asked		-> asked N: the semaphore of its place, if it has one
+ *	away		unloads it, and has memory of its own there	-> away
+ *	move		copies its code to memory of its own, as for huge pages, which takes
+ *			the place of the file's	-> moved ADDRESS
+ *	twin		loads it a second time, apart from the first	-> twin
+ *	fork		-> child PID, which goes on calling it
  */
 #include <dlfcn.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "tests/victims/victim.h"
 
@@ -24,6 +32,11 @@ static bool other;
 enum { ROOM = 1 << 20, LEAST_PAGE = 4096 };
 static char *room;
 static bool kept[ROOM / LEAST_PAGE];
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
 
 static void leave_room(size_t page)
 {
@@ -44,7 +57,7 @@ static void keep_room(size_t page)
 
 static bool load(void)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t page = page_size();
 
 	if (!room) {
 		room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -81,8 +94,69 @@ static void say_asked(void)
 	victim_say("asked %d", asked ? asked() : -1);
 }
 
+/* Memory of ours in the place of the page that has the code, with the same bytes or none. */
+static void take_page(bool same)
+{
+	size_t page = page_size();
+	char *at = (char *)((uintptr_t)answer & ~(page - 1));
+	char *new = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (same)
+		memcpy(new, at, page);
+	else
+		dlclose(lib);
+	if (same)
+		mprotect(new, page, PROT_READ | PROT_EXEC);
+	else
+		munmap(at, page);
+	if (mremap(new, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, at) != at)
+		_exit(4);
+	if (!same)
+		lib = answer = NULL;
+}
+
+static const char *load_twin(void)
+{
+	void *(*apart)(long, const char *, int);
+
+	*(void **)&apart = dlsym(RTLD_DEFAULT, "dlmopen");
+	return apart && apart(-1, "./plugin.so", RTLD_NOW) ? "twin" : "no twin";
+}
+
+static pid_t child_begins(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (int x = 0; answer(x) == (other ? (x ^ 0x55) - (x >> 3) : 3 * x + 7); x++)
+		victim_sleep_us(1000);
+	_exit(9);
+}
+
+static bool is_about_memory(const char *line)
+{
+	if (strcmp(line, "move") == 0) {
+		take_page(true);
+		victim_say("moved %p", (void *)(uintptr_t)answer);
+	} else if (strcmp(line, "away") == 0) {
+		take_page(false);
+		victim_say("away");
+	} else if (strcmp(line, "twin") == 0) {
+		victim_say("%s", load_twin());
+	} else if (strcmp(line, "fork") == 0) {
+		victim_say("child %d", child_begins());
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void command(const char *line)
 {
+	if (is_about_memory(line))
+		return;
 	if (strcmp(line, "asked") == 0) {
 		say_asked();
 		return;
@@ -95,7 +169,8 @@ static void command(const char *line)
 		victim_say("what is %s?", line);
 		return;
 	}
-	dlclose(lib);
+	if (lib)
+		dlclose(lib);
 	other = strcmp(line + 5, "other") == 0;
 	if (!load())
 		_exit(3);
@@ -110,7 +185,7 @@ int main(void)
 	for (int x = 0; victim_poll(2, command); x++) {
 		int want = other ? (x ^ 0x55) - (x >> 3) : 3 * x + 7;
 
-		if (answer(x) != want)
+		if (answer && answer(x) != want)
 			victim_wrong("plugin_answer(%d)", x);
 		victim_count();
 	}

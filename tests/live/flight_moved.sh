@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# flight_moved: what is probed is unloaded, and something else is there; it is moved, or loaded a
+# second time; a forked child has jumps that its parent has no more. What stands is never said to
+# be gone, and is taken out where that is certain to be right.
+# timeout: 180
+# shellcheck source=tests/lib.sh
+. "$ROOT/tests/lib.sh"
+
+cp "$VICTIMS/plugin.so" plugin.so
+probed()
+{
+	status 0 "$INJECT" status -p "$VICTIM"
+	sed '1,/^# FUNCTION/d' trace.out | cut -f1 | sort | xargs
+}
+# stands AT: is there a jump in the process's memory?
+stands()
+{
+	is_jump "$(dd if="/proc/$VICTIM/mem" bs=1 skip=$(($1)) count=$((${#TRAP} / 2)) 2>/dev/null |
+		od -An -v -tx1 | tr -d ' \n')"
+}
+begin()
+{
+	victim replugger
+	status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f replug_around -f plugin_answer
+}
+
+# Memory that is no file's takes its place.
+begin
+tell away '^away' >/dev/null
+[ "$(probed)" = replug_around ] || die "probed: $(probed)"
+status 3 "$INJECT" remove -p "$VICTIM" -f plugin_answer
+status 0 "$INJECT" remove -p "$VICTIM" -f '*'
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+victim_quit
+
+# Its code is moved, and our jump with it: who finds a journal alone does not write there, but says
+# so; who has written the jump takes it out.
+begin
+at=$(tell move '^moved' | cut -d' ' -f2)
+status 5 "$INJECT" stop -p "$VICTIM"
+refused 'has moved its code'
+stands "$at" || die "there is no jump"
+victim_quit
+victim replugger
+inject_bg -p "$VICTIM" -f plugin_answer -o /dev/null
+at=$(tell move '^moved' | cut -d' ' -f2)
+inject_end
+removed
+! stands "$at" || die "the jump stands"
+unharmed
+victim_quit
+
+# A second image of the file is loaded, below the first.
+begin
+if [ "$(tell twin 'twin')" = twin ]; then
+	status 0 "$INJECT" remove -p "$VICTIM" -f plugin_answer
+	status 0 "$INJECT" stop -p "$VICTIM"
+	unharmed
+fi
+victim_quit
+
+# A child has the jumps of its parent's first probes, which has others by now.
+begin
+child=$(tell fork '^child' | cut -d' ' -f2)
+status 1 "$INJECT" remove -p "$child" -f plugin_answer
+refused 'is a forked child'
+status 0 "$INJECT" remove -p "$VICTIM" -f plugin_answer
+status 0 "$INJECT" add -p "$VICTIM" -f plugin_answer --entry-only
+status 0 "$INJECT" stop -p "$VICTIM"
+has_line 'sites in 2 processes restored' trace.err || die "the child was not cleaned"
+unharmed
+clean "$child"
+sleep 0.2
+kill -0 "$child" || die "the child has ended"
+victim_quit
