@@ -29,6 +29,8 @@ struct placed_site {
 	struct site site;	/* as it is in this process, for which it may change:
 				 * see above, and plan_give_up */
 	raddr_t stub;		/* 0: none yet */
+	raddr_t alone;		/* of an entry: the stub that it gets where the exits are given up;
+				 * 0: none yet */
 	/*
 	 * Where the jump leads, if not to the stub itself: a place that leads on to it.
 	 * Always for a pun, whose first bytes are jump.len and whose last are the `kept`
@@ -75,6 +77,10 @@ struct placed_probe {
 /* The probes of a plan, as many as it has, with nothing added to them yet; in one block for
  * free(). NULL: no memory. The plan must outlive it. */
 struct placed_probe *plan_placement(const struct plan *);
+
+/* The probe as plan_give_up leaves it where an exit has no place: with its entry alone, which is
+ * made at `entry`. */
+struct placed_probe plan_alone(const struct placed_probe *, struct placed_site *entry);
 
 /* Where the recording routines of an arena are (link-time space, that is
  * minus the module's bias); and where the gates are of all functions by id, a byte

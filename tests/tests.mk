@@ -129,10 +129,11 @@ VICTIMS_NOT_x86_64 := $(addprefix $(BUILD)/tests/victims/,arm64_guarded arm64_wo
 # What exists for x86-64 alone: windows that share bytes, puns and their islands (packed,
 # scattered, astray, neighbours), functions in which a breakpoint alone has room (trapped), stubs
 # of more than one place of a function (lingerer), system calls that are dispatched to the program.
-# OCaml's stacks are not known of arm64 (overflower); code that copies itself (threaded); and
-# return addresses that are missing on the stack (bare_stack).
-VICTIMS_NOT_arm64 := $(addprefix $(BUILD)/tests/victims/,astray bare_stack dispatched lingerer \
-	neighbours overflower packed packed_fixed scattered threaded trapped)
+# OCaml's stacks are not known of arm64 (overflower); code that copies itself (threaded);
+# return addresses that are missing on the stack (bare_stack); and a return that has no place for its
+# jump to lead to (bound).
+VICTIMS_NOT_arm64 := $(addprefix $(BUILD)/tests/victims/,astray bare_stack bound dispatched \
+	lingerer neighbours overflower packed packed_fixed scattered threaded trapped)
 # Without the library that unwinds, and without any.
 UNWINDERS := $(addprefix $(BUILD)/tests/victims/unwinders_,own static)
 BOOST := $(wildcard $(SYSROOT)/usr/lib/*/libboost_context.so)

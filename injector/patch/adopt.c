@@ -199,6 +199,20 @@ static int adopt_id(struct adopting *ad, const struct module *m, struct placed_p
 	return probe->shared ? share_id(&ad->ids, probe, name) : 0;
 }
 
+/* In the last visit its exits had no place, which is not known yet of this one. */
+static void adopt_alone(struct adopting *ad, const struct module *m,
+			const struct placed_probe *probe)
+{
+	struct placed_site entry, *last = &probe->sites[probe->nsites - 1];
+
+	if (last->stub || probe->entry_only)
+		return;
+	struct placed_probe alone = plan_alone(probe, &entry);
+
+	adopt_site(ad, m, &alone, &entry);
+	last->alone = entry.stub;
+}
+
 static int adopt_probe(struct adopting *ad, const struct module *m, struct placed_probe *probe,
 		       const char *name)
 {
@@ -210,6 +224,7 @@ static int adopt_probe(struct adopting *ad, const struct module *m, struct place
 		return adopt_linked(ad, m, probe);
 	for (size_t i = 0; i < probe->nsites; i++)
 		adopt_site(ad, m, probe, &probe->sites[i]);
+	adopt_alone(ad, m, probe);
 	return 0;
 }
 

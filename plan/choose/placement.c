@@ -28,17 +28,28 @@ struct placed_probe *plan_placement(const struct plan *plan)
 	return ret;
 }
 
+struct placed_probe plan_alone(const struct placed_probe *p, struct placed_site *entry)
+{
+	struct placed_probe ret = *p;
+
+	*entry = p->sites[p->nsites - 1];
+	entry->site.exits = 0;
+	entry->site.leaves = false;
+	entry->site.nexits = 0;
+	entry->stub = entry->alone;
+	ret.sites = entry;
+	ret.nsites = 1;
+	ret.entry_only = REFUSED_EXIT_NO_ROOM;
+	return ret;
+}
+
 static void keep_entry(struct placed_probe *p)
 {
-	struct placed_site *s = p->sites;
+	struct placed_site entry, *sites = p->sites;
 
-	*s = p->sites[p->nsites - 1];
-	p->nsites = 1;
-	p->entry_only = REFUSED_EXIT_NO_ROOM;
-	s->site.exits = 0;
-	s->site.leaves = false;
-	s->site.nexits = 0;
-	s->stub = 0;
+	*p = plan_alone(p, &entry);
+	*sites = entry;
+	p->sites = sites;
 }
 
 /* The window stays, of which one instruction's first bytes are written. */

@@ -31,8 +31,9 @@ both()
 	removed
 }
 
-# Puns; and stubs with jumps into each other.
-for subject in 'packed busy_*' 'lingerer linger'; do
+# Puns; stubs with jumps into each other; and an exit that has no place, as is known at the attach
+# only.
+for subject in 'packed busy_*' 'lingerer linger' 'bound bound_call'; do
 	victim "${subject% *}"
 	both "${subject#* }"
 	before="$(mappings) $(stubs)"
