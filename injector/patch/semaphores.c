@@ -168,33 +168,35 @@ static bool was_written(const struct target *t, raddr_t place)
 	return verify_is_copy(t, place) || verify_is_copy(t, place - CHANGE_MAX);
 }
 
-/* Another tracer's breakpoint makes the page the target's own, too. Our jumps are gone by now, but
- * for those that it has written over: where the file's bytes do not stand, the counter may be that
- * tracer's, or ours. */
-static bool is_untouched(const struct target *t, const struct module *m, raddr_t place)
-{
-	uint8_t now[CHANGE_MAX];
-	size_t left, n = arch_host()->trap_size;
-	const uint8_t *file = symbols_text(m->symbols, place - m->bias, &left);
-
-	if (!file || left < n || target_read(t, place, now, n) < 0) {
-		fail_clear();
-		return true;
-	}
-	return !memcmp(now, file, n);
-}
-
 enum raised_by {
 	RAISED_OTHERS,
 	RAISED_UNKNOWN,
-	RAISED_OURS,		/* one of its places was written to */
+	RAISED_OURS,		/* one of its places was written to, by us */
 };
 
+/*
+ * Another tracer's breakpoint makes the page the target's own, too. Our jumps are gone by now, but
+ * for those that it has written over. So where the file's bytes do not stand, the counter may be
+ * that tracer's; and if bytes behind a breakpoint are not the file's either, a jump of ours may be
+ * there still.
+ */
 static enum raised_by raised_by(const struct target *t, const struct module *m, raddr_t place)
 {
+	enum { BEHIND = 4 };
+	const size_t trap = arch_host()->trap_size;
+	uint8_t now[CHANGE_MAX];
+	size_t left, n = trap + BEHIND;
+	const uint8_t *file = symbols_text(m->symbols, place - m->bias, &left);
+
 	if (!was_written(t, place))
 		return RAISED_OTHERS;
-	return is_untouched(t, m, place) ? RAISED_OURS : RAISED_UNKNOWN;
+	if (!file || left < n || target_read(t, place, now, n) < 0) {
+		fail_clear();
+		return RAISED_OURS;
+	}
+	if (!memcmp(now, file, trap))
+		return RAISED_OURS;
+	return memcmp(now + trap, file + trap, BEHIND) ? RAISED_UNKNOWN : RAISED_OTHERS;
 }
 
 /* The journal lies in memory that the target can write: only what is a counter by the file is

@@ -129,21 +129,56 @@ static bool is_gone(struct code *c, const struct modules *loaded, const struct s
 	return !same && (!memcmp(now, s->old, s->len) || !modules_at(loaded, s->addr));
 }
 
+static void forget_slot(struct visit *v, uint32_t i, bool tells)
+{
+	v->session.slots[i].state = SLOT_REMOVED;
+	if (tells)
+		session_mark(&v->target, &v->session, i, SLOT_REMOVED);
+}
+
+/* A counter goes with the places of its library. */
+static bool is_counter_gone(const struct visit *v, const struct modules *loaded,
+			    const bool *gone, raddr_t at)
+{
+	const struct module *m = NULL;
+
+	for (size_t i = 0; i < loaded->n && !m; i++)
+		m = range_has(loaded->v[i].span, at) ? &loaded->v[i] : NULL;
+	for (uint32_t i = 0; m && i < v->session.s.nslots; i++)
+		if (gone[i] && range_has(m->span, v->session.slots[i].addr))
+			return true;
+	return !m;
+}
+
+static void forget_counters(struct visit *v, const struct modules *loaded, const bool *gone,
+			    bool tells)
+{
+	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
+		const struct slot *s = &v->session.slots[i];
+
+		if (s->kind == SLOT_SEMAPHORE && session_is_pending(s) &&
+		    is_counter_gone(v, loaded, gone, s->addr))
+			forget_slot(v, i, tells);
+	}
+}
+
 static size_t forget_gone(struct visit *v, const struct modules *loaded, bool tells)
 {
+	auto_free bool *gone = calloc((size_t)v->session.s.nslots + 1, sizeof(*gone));
 	struct code code = { .target = &v->target };
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
+	for (uint32_t i = 0; gone && i < v->session.s.nslots; i++) {
 		struct slot *s = &v->session.slots[i];
 
 		if (!visit_stands(v, s) || !is_gone(&code, loaded, s))
 			continue;
 		n += s->state == SLOT_ACTIVE && (s->kind == SLOT_ENTRY || s->kind == SLOT_PLACE);
-		s->state = SLOT_REMOVED;
-		if (tells)
-			session_mark(&v->target, &v->session, i, SLOT_REMOVED);
+		gone[i] = true;
+		forget_slot(v, i, tells);
 	}
+	if (gone)
+		forget_counters(v, loaded, gone, tells);
 	fail_clear();
 	return n;
 }

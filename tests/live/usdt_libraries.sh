@@ -102,3 +102,28 @@ written 90
 status 0 "$INJECT" stop -p "$VICTIM"
 asked 2
 victim_quit
+
+# Another tool's byte lies over our jump as we leave, and is taken back.
+put plugin_places0
+victim replugger
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 --usdt 'us:answer@plugin.so'
+asked 1
+kill -STOP "$VICTIM"
+written cc
+status 5 "$INJECT" stop -p "$VICTIM"
+written e9
+kill -CONT "$VICTIM"
+asked 1
+status 0 "$INJECT" stop -p "$VICTIM"
+asked 0
+
+# In a session: it is loaded again, and added again.
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f replug_around --usdt 'us:answer@plugin.so'
+asked 1
+load plugin
+asked 0
+status 0 "$INJECT" add -p "$VICTIM" --usdt 'us:answer@plugin.so'
+asked 1
+status 0 "$INJECT" stop -p "$VICTIM"
+asked 0
+victim_quit
