@@ -35,8 +35,8 @@ status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 victim_quit
 
-# Its code is moved, and our jump with it: who finds a journal alone does not write there, but says
-# so; who has written the jump takes it out.
+# Its code is moved, and our jump with it: an inject that finds a journal alone does not write
+# there, but says so; one that has written the jump takes it out.
 begin
 at=$(tell move '^moved' | cut -d' ' -f2)
 status 5 "$INJECT" stop -p "$VICTIM"
