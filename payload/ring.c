@@ -313,7 +313,7 @@ static bool ring_begin_subbuf(struct session *s, struct thread *t)
 	publish(&t->subbuf_end, (uint64_t)words_end(s, b));
 	if (!is_wiped(t))
 		return true;
-	/* Its first record would not be its parent's: it knows neither the time nor what is lost. */
+	/* Its first record would not be its parent's: it knows neither time nor losses. */
 	publish(&t->subbuf_end, 0);
 	publish(&t->cur, 0);
 	t->subbuf = 0;

@@ -254,7 +254,8 @@ static int place_sites(struct placing *p, const struct module *m, struct placed_
 static bool same_jump(const struct slot *a, const struct slot *b)
 {
 	return a->stub == b->stub && a->island == b->island && a->len == b->len &&
-		!memcmp(a->old, b->old, sizeof(a->old)) && !memcmp(a->new_, b->new_, sizeof(a->new_));
+		!memcmp(a->old, b->old, sizeof(a->old)) &&
+		!memcmp(a->new_, b->new_, sizeof(a->new_));
 }
 
 static bool is_remembered(const struct placing *p, const struct slot *old)
