@@ -66,9 +66,9 @@ int visit_claimed(struct visit *v)
 	int err = visit_started(v, false);
 
 	if (!err && visit_is_child(v))
-		err = fail(0, "%d (%s) is a forked child of a process that records by itself (%d, as "
-			   "that sees it): it has its probes, and records nothing; give the PID of "
-			   "that one", v->target.pid, v->target.comm, v->session.s.pid);
+		err = fail(0, "%d (%s) was forked by a process that records by itself (%d, as that "
+			   "sees it), and records nothing; give the PID of that one",
+			   v->target.pid, v->target.comm, v->session.s.pid);
 	err = err ? err : target_claim(&v->target);				/* 1 */
 	if (err)
 		return err;
@@ -136,49 +136,48 @@ static void forget_slot(struct visit *v, uint32_t i, bool tells)
 		session_mark(&v->target, &v->session, i, SLOT_REMOVED);
 }
 
-/* A counter goes with the places of its library. */
-static bool is_counter_gone(const struct visit *v, const struct modules *loaded,
-			    const bool *gone, raddr_t at)
+/* By its number; loaded->n: none has it. */
+static size_t module_of(const struct modules *loaded, raddr_t at)
 {
-	const struct module *m = NULL;
+	size_t i = 0;
 
-	for (size_t i = 0; i < loaded->n && !m; i++)
-		m = range_has(loaded->v[i].span, at) ? &loaded->v[i] : NULL;
-	for (uint32_t i = 0; m && i < v->session.s.nslots; i++)
-		if (gone[i] && range_has(m->span, v->session.slots[i].addr))
-			return true;
-	return !m;
+	while (i < loaded->n && !range_has(loaded->v[i].span, at))
+		i++;
+	return i;
 }
 
-static void forget_counters(struct visit *v, const struct modules *loaded, const bool *gone,
+/* A counter goes with the places of its library. */
+static void forget_counters(struct visit *v, const struct modules *loaded, const bool *reloaded,
 			    bool tells)
 {
 	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
 		const struct slot *s = &v->session.slots[i];
 
 		if (s->kind == SLOT_SEMAPHORE && session_is_pending(s) &&
-		    is_counter_gone(v, loaded, gone, s->addr))
+		    reloaded[module_of(loaded, s->addr)])
 			forget_slot(v, i, tells);
 	}
 }
 
 static size_t forget_gone(struct visit *v, const struct modules *loaded, bool tells)
 {
-	auto_free bool *gone = calloc((size_t)v->session.s.nslots + 1, sizeof(*gone));
+	auto_free bool *reloaded = calloc(loaded->n + 1, sizeof(*reloaded));
 	struct code code = { .target = &v->target };
 	size_t n = 0;
 
-	for (uint32_t i = 0; gone && i < v->session.s.nslots; i++) {
+	if (!reloaded)
+		return 0;
+	reloaded[loaded->n] = true;
+	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
 		struct slot *s = &v->session.slots[i];
 
 		if (!visit_stands(v, s) || !is_gone(&code, loaded, s))
 			continue;
 		n += s->state == SLOT_ACTIVE && (s->kind == SLOT_ENTRY || s->kind == SLOT_PLACE);
-		gone[i] = true;
+		reloaded[module_of(loaded, s->addr)] = true;
 		forget_slot(v, i, tells);
 	}
-	if (gone)
-		forget_counters(v, loaded, gone, tells);
+	forget_counters(v, loaded, reloaded, tells);
 	fail_clear();
 	return n;
 }

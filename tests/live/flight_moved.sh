@@ -65,7 +65,7 @@ victim_quit
 begin
 child=$(tell fork '^child' | cut -d' ' -f2)
 status 1 "$INJECT" remove -p "$child" -f plugin_answer
-refused 'is a forked child'
+refused 'was forked by a process that records by itself'
 status 0 "$INJECT" remove -p "$VICTIM" -f plugin_answer
 status 0 "$INJECT" add -p "$VICTIM" -f plugin_answer --entry-only
 status 0 "$INJECT" stop -p "$VICTIM"
