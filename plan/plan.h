@@ -194,6 +194,14 @@ struct doubt {
 	uint8_t why;		/* enum unproved */
 };
 
+/* What a function's exits lead to that are direct jumps: other functions, in which its calls go
+ * on. (Of an exit that is an indirect jump that is not known.) */
+enum { ONWARD_MOST = 4 };
+struct onward {
+	raddr_t to[ONWARD_MOST];	/* each once; the first of them */
+	size_t n;
+};
+
 /* A value: it does not change once it is made. What a process makes of it: placement.h. */
 struct plan {
 	const struct arch *arch;
@@ -291,6 +299,9 @@ int plan_make(const struct arch *, const struct symbols *,
 	      const struct func *const *selected, size_t n,
 	      const struct plan_options *, const struct plan **ret);
 void plan_free(const struct plan *);		/* NULL is legal */
+
+/* Of a probe of the plan whose exits are probed. */
+void plan_onward(const struct plan *, const struct probe *, struct onward *ret);
 
 /* Of the places that a jump can lead to, the lowest that is not below `from`; false: none. */
 bool jump_set_next(const struct jump_set *, raddr_t from, raddr_t *ret);

@@ -10,6 +10,7 @@
 #include "injector/modules/select_copies.h"
 #include "injector/proc/signals.h"
 #include "injector/show/list_values.h"
+#include "injector/show/onward.h"
 #include "injector/show/stubs.h"
 #include "values/usdt_args.h"
 
@@ -191,6 +192,8 @@ static int print_module(struct selected *s, struct list_more more, struct output
 			print_probe(s, j, out);
 		if (more.values)
 			err = list_values_print(more.values, s, j, out);
+		if (more.values)
+			onward_print(s, j, out);
 		if (more.stubs && !s->probes[j].refusal)
 			stubs_print(s, j, out);
 		if (output_pending(out) > WRITE_AT)

@@ -4,6 +4,7 @@
 
 #include "injector/log/say.h"
 #include "injector/proc/procfs.h"
+#include "injector/show/onward.h"
 #include "injector/show/refused.h"
 #include "injector/verbs/trace_impl.h"
 #include "trace/write/record.h"
@@ -77,6 +78,9 @@ void trace_say_banner(const struct trace *t)
 	if (t->live.ntraps)
 		say_hint("%zu of them trap, which is slow, and ends the process if it comes to "
 			 "block SIGTRAP", t->live.ntraps);
+	/* (Of spans other calls are the ends.) */
+	if (options_way(t->opt)->kind != COUNT_CALLS && !t->opt->npoints)
+		onward_say(&t->sel);
 	refused_say(&t->sel, t->opt->command ? 0 : t->pid, t->opt->verbose);
 	hint_tid(t);
 	if (!t->sel.nfuncs)
