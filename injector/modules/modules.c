@@ -194,15 +194,15 @@ static void module_clear(struct module *mod)
 
 /*
  * Of several images of a file the one of most segments is the loader's, the
- * highest of equals: the kernel maps downwards, so that what was loaded later, as by
- * dlmopen, lies below. The others are copies that the program itself has mapped (V8
- * does so with its builtins, to have them near its code), mostly of one piece.
+ * first of equals. The others are copies that the program itself has mapped (V8
+ * does so with its builtins, to have them near its code), mostly of one piece; or
+ * a second one of the loader's (dlmopen), which may have come when the first was probed.
  */
-static void drop_copies(struct modules *mods)
+static int part_copies(struct modules *mods)
 {
-	size_t kept = 0;
+	size_t kept = 0, i;
 
-	for (size_t i = 0; i < mods->n; i++) {
+	for (i = 0; i < mods->n; i++) {
 		struct module *mod = &mods->v[i], *other = NULL;
 
 		for (size_t j = 0; j < kept && !other; j++)
@@ -210,14 +210,20 @@ static void drop_copies(struct modules *mods)
 				other = &mods->v[j];
 		if (!other) {
 			mods->v[kept++] = *mod;
-		} else if (mod->segments >= other->segments) {
-			module_clear(other);
-			*other = *mod;
-		} else {
-			module_clear(mod);
+			continue;
 		}
+		struct module *copy = vec_push(mods->copies, mods->ncopies, mods->copies_cap);
+		if (!copy)
+			break;
+		*copy = mod->segments > other->segments ? *other : *mod;
+		*other = mod->segments > other->segments ? *mod : *other;
 	}
+	/* (Where memory is out, what was not looked at goes with the rest.) */
+	for (size_t k = i; k < mods->n; k++)
+		module_clear(&mods->v[k]);
+	bool all = i == mods->n;
 	mods->n = kept;
+	return all ? 0 : fail(ENOMEM, "list the modules of %d", mods->pid);
 }
 
 int modules_open_process(pid_t pid, struct modules *ret)
@@ -230,7 +236,7 @@ int modules_open_process(pid_t pid, struct modules *ret)
 	snprintf(path, sizeof(path), "%s/exe", dir);
 	s.have_exe = stat(path, &s.exe) == 0;
 	int err = procfs_maps(pid, add_mapping, &s);
-	drop_copies(ret);
+	err = err ? err : part_copies(ret);
 	if (err)
 		modules_close(ret);
 	return err;
@@ -365,9 +371,12 @@ void modules_close(struct modules *mods)
 {
 	for (size_t i = 0; i < mods->n; i++)
 		module_clear(&mods->v[i]);
+	for (size_t i = 0; i < mods->ncopies; i++)
+		module_clear(&mods->copies[i]);
 	for (size_t i = 0; i < mods->noutwards; i++)
 		outwards_free(mods->outwards[i]);
 	free(mods->outwards);
+	free(mods->copies);
 	free(mods->v);
 	*mods = (struct modules){ 0 };
 }
@@ -380,18 +389,30 @@ const char *modules_exe(const struct modules *mods)
 	return NULL;
 }
 
+static struct module *module_among(struct module *v, size_t n, raddr_t addr)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < v[i].nmaps; j++)
+			if (range_has(v[i].maps[j], addr))
+				return &v[i];
+	return NULL;
+}
+
 struct module *modules_at(const struct modules *mods, raddr_t addr)
 {
-	for (size_t i = 0; i < mods->n; i++)
-		for (size_t j = 0; j < mods->v[i].nmaps; j++)
-			if (range_has(mods->v[i].maps[j], addr))
-				return &mods->v[i];
-	return NULL;
+	return module_among(mods->v, mods->n, addr);
+}
+
+struct module *modules_image(const struct modules *mods, raddr_t addr)
+{
+	struct module *m = modules_at(mods, addr);
+
+	return m ? m : module_among(mods->copies, mods->ncopies, addr);
 }
 
 bool modules_hold(const struct modules *mods, raddr_t addr, const uint8_t *bytes, size_t n)
 {
-	struct module *m = modules_at(mods, addr);
+	struct module *m = modules_image(mods, addr);
 	size_t there;
 
 	/* One failure is no reason to leave a probe behind. */

@@ -53,6 +53,8 @@ struct module {
 struct modules {
 	struct module *v;
 	size_t n, cap;
+	struct module *copies;	/* further images of their files, of which nothing is selected */
+	size_t ncopies, copies_cap;
 	pid_t pid;		/* 0: of a file */
 	/* What their relocations name in other files, also those of modules that were not
 	 * kept; NULL until modules_outwards. */
@@ -106,6 +108,8 @@ void modules_keep(struct modules *, bool (*keep)(void *ctx, const struct module 
 const char *modules_exe(const struct modules *);
 /* The one that has this address mapped, or NULL. */
 struct module *modules_at(const struct modules *, raddr_t);
+/* The same, or a copy. */
+struct module *modules_image(const struct modules *, raddr_t);
 /* Does its file hold these bytes there? Reads its symbols if need be. */
 bool modules_hold(const struct modules *, raddr_t, const uint8_t *bytes, size_t n);
 void modules_close(struct modules *);

@@ -91,7 +91,7 @@ static bool was_moved(struct removing *r, const struct change *undo)
  * restore. What was moved this inject knows, but the journal is not believed. */
 static int list_change(struct removing *r, const struct change *undo)
 {
-	bool gone = !modules_at(&r->mods, undo->addr);
+	bool gone = !modules_image(&r->mods, undo->addr);
 
 	if (!undo->len || undo->len > CHANGE_MAX || (gone && !was_moved(r, undo)))
 		return 0;
@@ -174,7 +174,8 @@ static enum fate fate_of(struct removing *r, const struct change *c, uint8_t is)
 	if (is == TEXT_FROM && modules_hold(&r->mods, c->addr, c->from, c->len))
 		return FATE_NONE;
 	if (is == TEXT_FROM)
-		return is_original(r, c) || !modules_at(&r->mods, c->addr) ? FATE_GOES : FATE_STAYS;
+		return is_original(r, c) || !modules_image(&r->mods, c->addr) ? FATE_GOES :
+			FATE_STAYS;
 	return is == TEXT_OTHER && (r->report->changes || !r->old.found ||
 				    r->old.slots[c->slot].state != SLOT_REMOVED) ?
 		FATE_STAYS : FATE_NONE;
@@ -258,8 +259,8 @@ static void complain_of(struct removing *r, const struct text_diffs *diffs)
 static void complain_of_moved(struct removing *r)
 {
 	auto_free char *text = base_printf("%d (%s) has moved its code, or made it no code for a "
-					   "while: what is there at %#lx is no file's, and has a jump "
-					   "of ours", r->target.pid, r->target.comm,
+					   "while: what is there at %#lx is no file's, and has a "
+					   "jump of ours", r->target.pid, r->target.comm,
 					   (unsigned long)r->moved);
 	complain(r->report, text ? text : "memory is out");
 }
@@ -267,7 +268,7 @@ static void complain_of_moved(struct removing *r)
 /* What XRay's runtime has rewritten meanwhile is its own, and never ours. */
 static bool is_rewritten(struct removing *r, const struct text_diff *d)
 {
-	struct module *m = modules_at(&r->mods, d->addr);
+	struct module *m = modules_image(&r->mods, d->addr);
 
 	if (!m || module_symbols(m) < 0 || !m->symbols->nsleds) {
 		fail_clear();

@@ -119,14 +119,14 @@ static bool is_gone(struct code *c, const struct modules *loaded, const struct s
 	uint8_t now[CHANGE_MAX];
 
 	if (!code_read(c, s->addr, now, s->len))
-		return !modules_at(loaded, s->addr);
+		return !modules_image(loaded, s->addr);
 	bool same = !memcmp(now, s->new_, s->len);
 
 	if (same && s->len >= CERTAIN)
 		return false;
 	if (modules_hold(loaded, s->addr, now, s->len))
 		return true;
-	return !same && (!memcmp(now, s->old, s->len) || !modules_at(loaded, s->addr));
+	return !same && (!memcmp(now, s->old, s->len) || !modules_image(loaded, s->addr));
 }
 
 static void forget_slot(struct visit *v, uint32_t i, bool tells)
