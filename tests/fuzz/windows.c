@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 	int err = run_all(argc - optind, argv + optind, &sum);
 
 	if (err == -ENOTSUP) {
-		printf("SKIP: %s\n", fail_text());
+		printf("skipped: %s\n", fail_text());
 		return 77;
 	}
 	if (err)

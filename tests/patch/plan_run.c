@@ -21,7 +21,7 @@
 #ifndef __x86_64__
 int main(void)
 {
-	printf("SKIP: runs x86-64 code\n");
+	printf("skipped: runs x86-64 code\n");
 	return 77;
 }
 #else

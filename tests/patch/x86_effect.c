@@ -12,7 +12,7 @@
 #ifndef __x86_64__
 int main(void)
 {
-	printf("SKIP: runs x86-64 code\n");
+	printf("skipped: runs x86-64 code\n");
 	return 77;
 }
 #else
@@ -325,7 +325,7 @@ static bool has_all_claims(void)
 int main(void)
 {
 	if (!native_open()) {
-		printf("SKIP: no memory that is writable and executable\n");
+		printf("skipped: no memory that is writable and executable\n");
 		return 77;
 	}
 	native_seed = (uint64_t)number_of("EFFECT_SEED", 1);

@@ -16,7 +16,7 @@
 #ifndef __x86_64__
 int main(void)
 {
-	printf("SKIP: runs x86-64 code\n");
+	printf("skipped: runs x86-64 code\n");
 	return 77;
 }
 #else
@@ -438,7 +438,7 @@ int main(void)
 	pages = mmap(NULL, PAGES, PROT_READ | PROT_WRITE | PROT_EXEC,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (pages == MAP_FAILED) {
-		printf("SKIP: no memory that is writable and executable\n");
+		printf("skipped: no memory that is writable and executable\n");
 		return 77;
 	}
 	dest = pages + NEAR;

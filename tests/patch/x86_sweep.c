@@ -121,7 +121,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 int main(void)
 {
 	if (arch_host() != &arch_x86_64) {
-		printf("SKIP: no x86-64 code in this process\n");
+		printf("skipped: no x86-64 code in this process\n");
 		return 77;
 	}
 	dl_iterate_phdr(visit, NULL);

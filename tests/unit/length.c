@@ -213,7 +213,7 @@ int main(void)
 	cs_free(insn, 1);
 	cs_close(&handle);
 	if (!sum.bytes) {
-		printf("SKIP: no x86-64 program to sweep\n");
+		printf("skipped: no x86-64 program to sweep\n");
 		return 77;
 	}
 	printf("%.1f times as fast as capstone\n", sum.slow / sum.fast);
