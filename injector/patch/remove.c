@@ -75,29 +75,29 @@ static bool may_stand(const struct slot *s)
 /* So many bytes of ours no other memory has by chance. */
 enum { CERTAIN = 4 };
 
-/* Where no file's code is: has the program moved its own there, with our jump, or made it
- * something else than code for a while? */
-static bool was_moved(struct removing *r, const struct change *undo)
+static bool list_stands(struct removing *r, const struct change *undo)
 {
 	uint8_t now[CHANGE_MAX];
-	bool ours = undo->len >= CERTAIN && !target_read(&r->target, undo->addr, now, undo->len) &&
+	bool ours = !target_read(&r->target, undo->addr, now, undo->len) &&
 		!memcmp(now, undo->from, undo->len);
 
 	fail_clear();
 	return ours;
 }
 
-/* Places that are mapped no more (a library was unloaded) have nothing to
- * restore. What was moved this inject knows, but the journal is not believed. */
+/*
+ * Places that are mapped no more (a library was unloaded) have nothing to restore. But the program
+ * may have moved its code there to memory of its own, with our jumps, or made it no code for a
+ * while. Nothing says what was there before, so such a jump stays, with all that it needs.
+ */
 static int list_change(struct removing *r, const struct change *undo)
 {
-	bool gone = !modules_image(&r->mods, undo->addr);
-
-	if (!undo->len || undo->len > CHANGE_MAX || (gone && !was_moved(r, undo)))
+	if (!undo->len || undo->len > CHANGE_MAX)
 		return 0;
-	if (gone && !r->report->changes) {
-		r->moved = undo->addr;
-		return 0;
+	if (!modules_image(&r->mods, undo->addr)) {
+		if (!list_stands(r, undo))
+			return 0;
+		r->moved = undo->len >= CERTAIN ? undo->addr : r->moved;
 	}
 	struct change *c = vec_push(r->changes, r->n, r->cap);
 	if (!c)
@@ -174,8 +174,7 @@ static enum fate fate_of(struct removing *r, const struct change *c, uint8_t is)
 	if (is == TEXT_FROM && modules_hold(&r->mods, c->addr, c->from, c->len))
 		return FATE_NONE;
 	if (is == TEXT_FROM)
-		return is_original(r, c) || !modules_image(&r->mods, c->addr) ? FATE_GOES :
-			FATE_STAYS;
+		return is_original(r, c) ? FATE_GOES : FATE_STAYS;
 	return is == TEXT_OTHER && (r->report->changes || !r->old.found ||
 				    r->old.slots[c->slot].state != SLOT_REMOVED) ?
 		FATE_STAYS : FATE_NONE;
