@@ -180,6 +180,39 @@ static enum fate fate_of(struct removing *r, const struct change *c, uint8_t is)
 		FATE_STAYS : FATE_NONE;
 }
 
+static int by_cover(const void *a, const void *b, void *changes)
+{
+	const struct change *x = (const struct change *)changes + *(const size_t *)a;
+	const struct change *y = (const struct change *)changes + *(const size_t *)b;
+
+	return x->addr != y->addr ? (x->addr < y->addr ? -1 : 1) : y->len - x->len;
+}
+
+/* What stands within another jump that stands is a part of that: an earlier visit had a shorter
+ * one there, of the same bytes. */
+static int drop_covered(struct removing *r, uint8_t *is)
+{
+	auto_free size_t *order = calloc(r->n + 1, sizeof(*order));
+	raddr_t end = 0;
+	size_t n = 0;
+
+	if (!order)
+		return fail(ENOMEM, "look at the text");
+	for (size_t i = 0; i < r->n; i++)
+		if (is[i] == TEXT_FROM)
+			order[n++] = i;
+	if (n)
+		qsort_r(order, n, sizeof(*order), by_cover, r->changes);
+	for (size_t k = 0; k < n; k++) {
+		const struct change *c = &r->changes[order[k]];
+
+		if (c->addr + c->len <= end)
+			is[order[k]] = TEXT_TO;
+		end = MAX(end, c->addr + c->len);
+	}
+	return 0;
+}
+
 /* Keep the changes whose jump really stands in this process's text and can go.
  * What else may be wrong is found in the end (judge). */
 static int keep_standing(struct removing *r)
@@ -190,6 +223,7 @@ static int keep_standing(struct removing *r)
 	if (!fate)
 		return fail(ENOMEM, "look at the text");
 	int err = text_look(&r->target, r->changes, r->n, fate);
+	err = err ? err : drop_covered(r, fate);
 	if (err)
 		return err;
 	for (size_t i = 0; i < r->n; i++)
