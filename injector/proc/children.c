@@ -41,6 +41,20 @@ static void of_thread(pid_t pid, pid_t tid, void (*each)(void *ctx, pid_t child)
 		fclose(f);
 }
 
+static void children_found(void *ctx, pid_t child)
+{
+	(void)child;
+	*(bool *)ctx = true;
+}
+
+bool children_any(pid_t pid, pid_t tid)
+{
+	bool found = false;
+
+	of_thread(pid, tid, children_found, &found);
+	return found;
+}
+
 void children_each(pid_t pid, void (*each)(void *ctx, pid_t child), void *ctx)
 {
 	auto_free pid_t *tids = NULL;

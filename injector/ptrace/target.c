@@ -154,17 +154,33 @@ static bool is_passed_over(const struct target *t, pid_t tid)
 	return !procfs_is_listed(t->own, t->own_count, tid) && !procfs_runs_code(t->pid, tid);
 }
 
-static int seize_listed(struct target *t, const pid_t *tids, int n, uint64_t until)
+bool target_is_addressed(const struct target *t, pid_t tid)
+{
+	return procfs_is_listed(t->addressed, (int)t->naddressed, tid);
+}
+
+/* Those of them that signals are sent to, or the others. */
+static int seize_some(struct target *t, const pid_t *tids, int n, bool addressed, uint64_t until)
 {
 	for (int i = 0; i < n; i++) {
-		int err = target_find(t, tids[i]) || is_passed_over(t, tids[i]) ? 0 :
-			seize(t, tids[i], OPTIONS_ALL);
+		if (target_is_addressed(t, tids[i]) != addressed || target_find(t, tids[i]) ||
+		    is_passed_over(t, tids[i]))
+			continue;
+		int err = seize(t, tids[i], OPTIONS_ALL);
+
 		if (err)
 			return err;
 		if (now_ns() > until && i + 1 < n)
-			return fail_late(t, "were reached", (size_t)i + 1, (size_t)n);
+			return fail_late(t, "were reached", t->nthreads, (size_t)n);
 	}
 	return 0;
+}
+
+static int seize_listed(struct target *t, const pid_t *tids, int n, uint64_t until)
+{
+	int err = seize_some(t, tids, n, false, until);
+
+	return err ? err : seize_some(t, tids, n, true, until);
 }
 
 /* Seize what is not held yet, for those that are held wait meanwhile. Returns how
@@ -213,8 +229,15 @@ static void look_at_threads(struct target *t)
 	free(t->own);
 	t->own = NULL;
 	t->own_count = procfs_threads(t->pid, &t->own);
-	for (int i = 0; i < t->own_count && !t->filtered; i++)
-		t->filtered = procfs_filtered(t->pid, t->own[i]);
+	t->naddressed = 0;
+	for (int i = 0; i < t->own_count; i++) {
+		pid_t *to = thread_is_addressed(t->pid, t->own[i]) ?
+			vec_push(t->addressed, t->naddressed, t->addressed_cap) : NULL;
+
+		if (to)
+			*to = t->own[i];
+		t->filtered = t->filtered || procfs_filtered(t->pid, t->own[i]);
+	}
 	look_at_late(t);
 }
 

@@ -5,6 +5,11 @@
 
 #include "injector/ptrace/target.h"
 
+/* target.c */
+
+/* Was it a thread that signals are sent to, as of thread_is_addressed, before the stop? */
+bool target_is_addressed(const struct target *, pid_t tid);
+
 /* target_report.c */
 
 struct thread_hold *target_find(struct target *, pid_t tid);

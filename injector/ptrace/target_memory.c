@@ -105,13 +105,15 @@ void target_close(struct target *t)
 	free(t->threads);
 	free(t->own);
 	free(t->late);
+	free(t->addressed);
 	seccomp_forget(&t->filters);
 	layout_clear(&t->layout);
 	t->mem = -1;
 	t->threads = NULL;
-	t->own = t->late = NULL;
+	t->own = t->late = t->addressed = NULL;
 	t->nthreads = t->cap = 0;
 	t->nlate = t->late_cap = t->nfirst = 0;
+	t->naddressed = t->addressed_cap = 0;
 	t->own_count = 0;
 }
 

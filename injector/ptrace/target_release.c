@@ -79,14 +79,22 @@ static void release_thread(struct target *t, struct thread_hold *th)
 	*th = (struct thread_hold){ .tid = th->tid, .hold = gone ? HOLD_GONE : HOLD_SEIZED };
 }
 
+/* Those that signals are sent to, or the others. */
+static void release_some(struct target *t, bool addressed)
+{
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i].hold == HOLD_STOPPED &&
+		    target_is_addressed(t, t->threads[i].tid) == addressed)
+			release_thread(t, &t->threads[i]);
+}
+
 /* What cannot be read meanwhile fails nothing; what failed before is told still. */
 static void release_stopped(struct target *t)
 {
 	struct cause cause = fail_keep();
 
-	for (size_t i = 0; i < t->nthreads; i++)
-		if (t->threads[i].hold == HOLD_STOPPED)
-			release_thread(t, &t->threads[i]);
+	release_some(t, true);
+	release_some(t, false);
 	target_drop_gone(t);
 	fail_give_back(&cause);
 }

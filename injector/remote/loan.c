@@ -275,14 +275,90 @@ static int refuse_shadow(const struct target *t, pid_t tid)
 		    "without that", t->pid, t->comm, tid), -EPERM;
 }
 
-/* Stop one that is fit now; -EAGAIN when none is: then *unfit is the stack pointer of the last
- * that was not in its sleep, or 0. */
-static int loan_take(struct target *t, struct modules *mods, enum loan_use use, unsigned turn,
-		     struct thread_hold **ret, raddr_t *unfit)
+/* What was seen of the threads that were not fit. */
+struct unfit {
+	raddr_t sp;		/* of the last, if it was in its sleep; 0: it was awake */
+	int stopped, hold;	/* so often did one stop, and so often held that one a fault */
+};
+
+/* One look for a thread that is fit. */
+struct search {
+	struct modules *mods;
+	enum loan_use use;
+	unsigned int turn;	/* at which of them it begins */
+	bool filtered;		/* all threads are */
+	int tried;
+	struct barred barred;
+	struct unfit *seen;
+};
+
+/* Stop this one: 0 if it is fit; -EAGAIN if not, and it is let go. *tid is 0 then if it can never
+ * be borrowed. */
+static int take_one(struct target *t, struct search *s, pid_t *tid, struct thread_hold **ret)
 {
+	int err = stop_thread(t, *tid, ret);
+	bool bar = !err && is_barred(t, *ret, &s->barred);
+
+	if (!err && regs_has_shadow(*tid))
+		err = refuse_shadow(t, *tid);
+	s->tried++;
+	if (!err && !bar && is_fit(t, s->mods, s->use, *ret))
+		return 0;
+	s->seen->stopped += !err;
+	s->seen->hold += !err && holds_fault(t, *tid);
+	s->seen->sp = err || regs_interrupted(&(*ret)->regs) == INTERRUPTED_NONE ? 0 :
+		regs_sp(&(*ret)->regs);
+	target_release(t);
+	if (bar)
+		*tid = 0;	/* once is enough */
+	if (err && err != -EAGAIN && err != -ESRCH)
+		return err;
+	fail_clear();
+	return -EAGAIN;
+}
+
+static int take_among(struct target *t, struct search *s, pid_t *tids, int n,
+		      struct thread_hold **ret)
+{
+	int err = -EAGAIN;
+
+	for (int rank = RANK_SLEEPS; rank < RANK_NEVER; rank++) {
+		for (int i = 0; i < n && err == -EAGAIN; i++) {
+			pid_t *tid = &tids[((unsigned)i + s->turn) % (unsigned)n];
+
+			if (!*tid || (int)rank_of(t->pid, *tid) != rank ||
+			    procfs_filtered(t->pid, *tid) != s->filtered ||
+			    s->barred.by_filters == FEW_BARRED)
+				continue;
+			err = take_one(t, s, tid, ret);
+		}
+	}
+	return err;
+}
+
+/* Those that signals are sent to go to the end. Returns how many others there are. */
+static int put_addressed_last(pid_t pid, pid_t *tids, int n)
+{
+	int others = 0;
+
+	for (int i = 0; i < n; i++) {
+		pid_t tid = tids[i];
+
+		if (thread_is_addressed(pid, tid))
+			continue;
+		tids[i] = tids[others];
+		tids[others++] = tid;
+	}
+	return others;
+}
+
+/* Stop one that is fit now; -EAGAIN when none is. *seen is added to. */
+static int loan_take(struct target *t, struct modules *mods, enum loan_use use, unsigned turn,
+		     struct thread_hold **ret, struct unfit *seen)
+{
+	struct search s = { mods, use, turn, .seen = seen };
 	auto_free pid_t *tids = NULL;
-	int n = procfs_threads(t->pid, &tids), tried = 0, hold = 0;
-	struct barred barred = { 0 };
+	int n = procfs_threads(t->pid, &tids);
 
 	if (t->kept) {
 		*ret = &t->threads[0];
@@ -292,57 +368,35 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 		return fail(-n, "%d (%s) is gone", t->pid, t->comm);
 	if (await_stragglers(t))
 		return -EAGAIN;
-	bool filtered = procfs_all_filtered(t->pid);
-	for (int rank = RANK_SLEEPS; rank < RANK_NEVER; rank++) {
-		for (int i = 0; i < n; i++) {
-			pid_t *tid = &tids[((unsigned)i + turn) % (unsigned)n];
+	s.filtered = procfs_all_filtered(t->pid);
+	int others = put_addressed_last(t->pid, tids, n);
+	int err = take_among(t, &s, tids, others, ret);
 
-			if (!*tid || (int)rank_of(t->pid, *tid) != rank ||
-			    procfs_filtered(t->pid, *tid) != filtered ||
-			    barred.by_filters == FEW_BARRED)
-				continue;
-			int err = stop_thread(t, *tid, ret);
-			bool bar = !err && is_barred(t, *ret, &barred);
-
-			if (!err && regs_has_shadow(*tid))
-				err = refuse_shadow(t, *tid);
-			tried++;
-			if (!err && !bar && is_fit(t, mods, use, *ret))
-				return 0;
-			hold += !err && holds_fault(t, *tid);
-			*unfit = err || regs_interrupted(&(*ret)->regs) == INTERRUPTED_NONE ? 0 :
-				regs_sp(&(*ret)->regs);
-			target_release(t);
-			if (bar)
-				*tid = 0;	/* once is enough */
-			if (err && err != -EAGAIN && err != -ESRCH)
-				return err;
-			fail_clear();
-		}
-	}
-	if (barred.n && barred.n == tried)
-		return refuse_barred(t, &barred);
+	err = err == -EAGAIN ? take_among(t, &s, tids + others, n - others, ret) : err;
+	if (err != -EAGAIN)
+		return err;
+	if (s.barred.n && s.barred.n == s.tried)
+		return refuse_barred(t, &s.barred);
 	if (target_check_program(t))
 		return -ESRCH;
 	return fail(0, "no thread of %d (%s) stands in a safe place%s; try again", t->pid, t->comm,
-		    hold && hold == tried ? ", for each blocks SIGTRAP, SIGSEGV or the like, "
-		    "which is pending" : ""), -EAGAIN;
+		    seen->hold && seen->hold == seen->stopped ? ", for each blocks SIGTRAP, "
+		    "SIGSEGV or the like, which is pending" : ""), -EAGAIN;
 }
 
-/* A process's only thread that was not fit in its sleep, where its stack pointer was `unfit`. */
+/* A process's only thread that was not fit in its sleep. */
 struct sleeper {
-	raddr_t unfit;		/* 0: it was awake then */
 	int looks;		/* at which it slept since */
 	struct asleep last;	/* at the last of them */
 };
 
 /* Does it sleep on? Whatever makes it unfit for dlopen stays as it is until it wakes up. */
-static bool sleeps_on(const struct target *t, struct sleeper *s)
+static bool sleeps_on(const struct target *t, const struct unfit *seen, struct sleeper *s)
 {
 	struct asleep now = thread_asleep(t->pid, procfs_front(t->pid));
 	struct asleep was = s->looks ? s->last : now;
 
-	if (!s->unfit || now.sp != s->unfit || now.nr != was.nr || now.arg != was.arg ||
+	if (!seen->sp || now.sp != seen->sp || now.nr != was.nr || now.arg != was.arg ||
 	    now.pc != was.pc || now.switches != was.switches)
 		return false;
 	s->last = now;
@@ -354,6 +408,7 @@ int loan_borrow(struct target *t, struct modules *mods, enum loan_use use, int t
 		  const struct gadgets *gadgets, struct remote *ret)
 {
 	struct sleeper sleeper = { 0 };
+	struct unfit seen = { 0 };
 	struct thread_hold *th;
 	int err = -EAGAIN;
 
@@ -362,13 +417,14 @@ int loan_borrow(struct target *t, struct modules *mods, enum loan_use use, int t
 	    layout_read(&t->layout, t->pid, NULL, NULL) < 0)
 		fail_clear();
 	for (int i = 0; i < tries && err == -EAGAIN && sleeper.looks < SLEEPS_ON; i++) {
-		if (use == LOAN_LOAD && sleeps_on(t, &sleeper)) {
+		if (use == LOAN_LOAD && sleeps_on(t, &seen, &sleeper)) {
 			nanosleep(&(struct timespec){ 0, PAUSE }, NULL);
 			continue;
 		}
 		fail_clear();
 		sleeper = (struct sleeper){ 0 };
-		err = loan_take(t, mods, use, (unsigned)i, &th, &sleeper.unfit);
+		seen.sp = 0;
+		err = loan_take(t, mods, use, (unsigned)i, &th, &seen);
 		if (!err) {
 			err = remote_begin(t, th, gadgets, 0, ret);
 			if (err)
