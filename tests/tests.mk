@@ -378,7 +378,7 @@ ARM64_UNIT := $(addprefix patch/,arm64_decode arm64_goal arm64_relocate arm64_st
 	payload_filter payload_refused payload_refused_bare payload_sieve \
 	payload_callers values_condition values_reads usdt usdt_args)
 
-ARM64_LIVE := aliases arm64_guarded arm64_words attach_as_user attach_exec attach_faulter attach_goner \
+ARM64_LIVE := addressed aliases arm64_guarded arm64_words attach_as_user attach_exec attach_faulter attach_goner \
 	attach_in_syscall attach_landing attach_many_functions attach_recursion attach_registers \
 	attach_running attach_sigaltstack attach_single attach_sleeping attach_stripped \
 	attach_tailcalls backtrace_gdb branch_into_prologue command_same command_signals \
@@ -458,7 +458,7 @@ check-bundle:
 # What depends most on the kernel, on those of three releases of Debian: nightly, or by hand.
 # Under emulation some ten times as slow. (start -o keeps no file on an overlay.)
 KERNELS := bullseye bookworm trixie
-KERNEL_LIVE := attach_exec attach_in_syscall attach_many_threads attach_running attach_single \
+KERNEL_LIVE := addressed attach_exec attach_in_syscall attach_many_threads attach_running attach_single \
 	attach_sleeping command_same command_signals command_status confined_thread eintr_table \
 	exceptions flight follow_fork fork_children_cleaned go go_threads interrupted \
 	leader_ends locks_held off_cpu pthread_exit_cancel reader_killed refuse_seccomp \

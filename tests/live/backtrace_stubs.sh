@@ -36,7 +36,7 @@ victim profiled
 tell 'spin 1' '^spun' >/dev/null
 # Fewer steps where all is slow: the first call is in them.
 few=1000 many=1500
-[ "${PATIENCE:-1}" -lt 10 ] || few=400 many=600
+[ "${PATIENCE:-1}" -lt 10 ] || few=250 many=250
 begin=(-ex 'tbreak command' -ex 'shell echo spin 100 >victim.in' -ex continue)
 stacks 1 $few "${begin[@]}" >plain.txt
 inject_bg -p "$VICTIM" -f 'prof_*' -o /dev/null
