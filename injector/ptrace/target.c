@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "injector/proc/children.h"
 #include "injector/proc/procfs.h"
 #include "injector/proc/sharing.h"
 #include "injector/ptrace/tracing.h"
@@ -154,16 +155,35 @@ static bool is_passed_over(const struct target *t, pid_t tid)
 	return !procfs_is_listed(t->own, t->own_count, tid) && !procfs_runs_code(t->pid, tid);
 }
 
-bool target_is_addressed(const struct target *t, pid_t tid)
+bool target_was_addressed(const struct target *t, pid_t tid)
 {
-	return procfs_is_listed(t->addressed, (int)t->naddressed, tid);
+	for (size_t i = 0; i < t->naddressed; i++)
+		if (t->addressed[i] == tid)
+			return true;
+	return false;
+}
+
+void target_note_addressed(struct target *t, pid_t tid)
+{
+	pid_t *to = target_was_addressed(t, tid) ? NULL :
+		vec_push(t->addressed, t->naddressed, t->addressed_cap);
+
+	if (to)
+		*to = tid;
+}
+
+bool target_is_addressed(struct target *t, pid_t tid)
+{
+	if (tid == t->pid || (!target_was_addressed(t, tid) && children_any(t->pid, tid)))
+		target_note_addressed(t, tid);
+	return target_was_addressed(t, tid);
 }
 
 /* Those of them that signals are sent to, or the others. */
 static int seize_some(struct target *t, const pid_t *tids, int n, bool addressed, uint64_t until)
 {
 	for (int i = 0; i < n; i++) {
-		if (target_is_addressed(t, tids[i]) != addressed || target_find(t, tids[i]) ||
+		if (target_was_addressed(t, tids[i]) != addressed || target_find(t, tids[i]) ||
 		    is_passed_over(t, tids[i]))
 			continue;
 		int err = seize(t, tids[i], OPTIONS_ALL);
@@ -229,13 +249,8 @@ static void look_at_threads(struct target *t)
 	free(t->own);
 	t->own = NULL;
 	t->own_count = procfs_threads(t->pid, &t->own);
-	t->naddressed = 0;
 	for (int i = 0; i < t->own_count; i++) {
-		pid_t *to = thread_is_addressed(t->pid, t->own[i]) ?
-			vec_push(t->addressed, t->naddressed, t->addressed_cap) : NULL;
-
-		if (to)
-			*to = t->own[i];
+		target_is_addressed(t, t->own[i]);
 		t->filtered = t->filtered || procfs_filtered(t->pid, t->own[i]);
 	}
 	look_at_late(t);

@@ -58,7 +58,7 @@ struct target {
 	struct seccomp_filters filters;	/* of the thread that is lent, if it has any */
 	pid_t *own;		/* threads that ran code of it before the stop */
 	int own_count;
-	pid_t *addressed;	/* of them those that signals are sent to */
+	pid_t *addressed;	/* threads that signals are sent to */
 	size_t naddressed, addressed_cap;
 	pid_t *late;		/* threads that did not stop in time, in any stop of all; */
 	size_t nlate, late_cap;
@@ -147,14 +147,14 @@ int target_stop_one(struct target *, pid_t tid, uint64_t budget,
 		    struct thread_hold **ret);
 
 /*
- * Is this a thread that the process's signals are sent to? A signal that the process ignores
+ * Is this thread one that the process's signals are sent to? A signal that the process ignores
  * wakes no thread, unless the one that it is sent to is traced: then it is for any of them, and
  * if that one stands still it wakes another, whose call may end with EINTR (sig_ignored() and
  * complete_signal() in the kernel's signal.c). It is sent to the main thread, and that a child has
  * ended to the thread that made it. Such a thread is seized last, let go first, and lent only
- * where no other can be.
+ * where no other can be. One that was seen with children once is such a thread from then on.
  */
-bool thread_is_addressed(pid_t pid, pid_t tid);
+bool target_is_addressed(struct target *, pid_t tid);
 /* What a thread sleeps in just now. */
 struct asleep thread_asleep(pid_t pid, pid_t tid);
 /* What it sleeps in right before it is stopped: see regs_hide_call. */

@@ -7,8 +7,9 @@
 
 /* target.c */
 
-/* Was it a thread that signals are sent to, as of thread_is_addressed, before the stop? */
-bool target_is_addressed(const struct target *, pid_t tid);
+/* What target_is_addressed has said of it last: during a stop nothing new is asked. */
+bool target_was_addressed(const struct target *, pid_t tid);
+void target_note_addressed(struct target *, pid_t tid);
 
 /* target_report.c */
 

@@ -84,7 +84,7 @@ static void release_some(struct target *t, bool addressed)
 {
 	for (size_t i = 0; i < t->nthreads; i++)
 		if (t->threads[i].hold == HOLD_STOPPED &&
-		    target_is_addressed(t, t->threads[i].tid) == addressed)
+		    target_was_addressed(t, t->threads[i].tid) == addressed)
 			release_thread(t, &t->threads[i]);
 }
 

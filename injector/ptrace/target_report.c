@@ -104,6 +104,8 @@ int target_take(struct target *t, pid_t tid, int status)
 		*th = (struct thread_hold){ .tid = tid, .hold = HOLD_STOPPED };
 		return -ESRCH;
 	}
+	if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK)
+		target_note_addressed(t, tid);
 	int sig = event || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
 	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
 	regs_request(PTRACE_CONT, tid, 0, (void *)(uintptr_t)sig);

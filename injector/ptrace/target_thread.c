@@ -5,7 +5,6 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "injector/proc/children.h"
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/target_impl.h"
 
@@ -116,11 +115,6 @@ static bool is_fault(pid_t tid)
 	siginfo_t info;
 
 	return regs_request(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || info.si_code > 0;
-}
-
-bool thread_is_addressed(pid_t pid, pid_t tid)
-{
-	return tid == pid || children_any(pid, tid);
 }
 
 int thread_postpone(struct thread_hold *th, int status)

@@ -337,14 +337,14 @@ static int take_among(struct target *t, struct search *s, pid_t *tids, int n,
 }
 
 /* Those that signals are sent to go to the end. Returns how many others there are. */
-static int put_addressed_last(pid_t pid, pid_t *tids, int n)
+static int put_addressed_last(struct target *t, pid_t *tids, int n)
 {
 	int others = 0;
 
 	for (int i = 0; i < n; i++) {
 		pid_t tid = tids[i];
 
-		if (thread_is_addressed(pid, tid))
+		if (target_is_addressed(t, tid))
 			continue;
 		tids[i] = tids[others];
 		tids[others++] = tid;
@@ -369,7 +369,7 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 	if (await_stragglers(t))
 		return -EAGAIN;
 	s.filtered = procfs_all_filtered(t->pid);
-	int others = put_addressed_last(t->pid, tids, n);
+	int others = put_addressed_last(t, tids, n);
 	int err = take_among(t, &s, tids, others, ret);
 
 	err = err == -EAGAIN ? take_among(t, &s, tids + others, n - others, ret) : err;
