@@ -134,6 +134,12 @@ static void print_elements(const struct printing *p, uint32_t of, uint64_t n, st
 	line_add(p->t, "]");
 }
 
+/* C's, at the end of a structure: how many there are is not told, also where it says 0. */
+static bool is_flexible(const struct printing *p, const struct type *t)
+{
+	return !t->n && p->c->signature->language == LANGUAGE_C;
+}
+
 /* Characters within a structure: up to their NUL. */
 static void print_characters(const struct printing *p, const struct type *t, struct spot s)
 {
@@ -149,7 +155,7 @@ static void print_characters(const struct printing *p, const struct type *t, str
 		return;
 	}
 	line_quoted(p->t, bytes, n);
-	if (held != HELD || (n == most && n < t->n))
+	if (held != HELD || (n == most && (n < t->n || is_flexible(p, t))))
 		line_add(p->t, "...");
 }
 
@@ -159,7 +165,7 @@ static void print_array(const struct printing *p, const struct type *t, struct s
 	if (is_text(signature_type_at(p->c->signature, t->of)))
 		print_characters(p, t, s);
 	else
-		print_elements(p, t->of, t->n, s, false, nested);
+		print_elements(p, t->of, t->n, s, is_flexible(p, t), nested);
 }
 
 static void print_complex(const struct printing *p, const struct type *t, struct spot s)

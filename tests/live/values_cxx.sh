@@ -17,6 +17,7 @@ f4(p=&9, o=nullopt, v=[], b=true) = 10
 f5(n=3) = [1.5, 1.5, 1.5]
 f5(n=0) = []
 f6(c='t', d='x', s="text") = 240
+f7(p=&{n=1, more=[...]}, q=&{n=1, more=""...}) = 122
 END
 
 # libc++ is tested where it is: of Debian 12 its package and the build's libunwind-dev exclude each

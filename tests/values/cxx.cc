@@ -58,6 +58,22 @@ FUNCTION int f6(const char &c, char &d, const std::string &s)
 	return c + d + int(s.size());
 }
 
+struct numbers {
+	int n;
+	int more[];
+};
+
+struct letters {
+	int n;
+	char more[];
+};
+
+FUNCTION int f7(const numbers *p, const letters *q)
+{
+	use(*p), use(*q);
+	return p->more[0] + q->more[0];
+}
+
 // clang has nothing of what is passed by its address, and not used.
 __attribute__((noinline)) item g1(item, int y)
 {
@@ -88,7 +104,11 @@ int main(int, char **)
 	sum += f4(std::make_shared<int>(9), "opt", {{1, "one"}, {2, "two"}}, b);
 	sum += f4(std::make_shared<int>(9), {}, {}, b);
 	sum += long(f5(3).size() + f5(0).size());
+
+	int behind[] = {1, 2};
+	int letters_behind[] = {1, 'x'};
 	sum += f6(text[0], text[2], text);
+	sum += f7(reinterpret_cast<numbers *>(behind), reinterpret_cast<letters *>(letters_behind));
 	sum += long(g1(item{3, "unused"}, 48).n.size());
 	struct local {
 		double a;
