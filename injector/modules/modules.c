@@ -117,15 +117,25 @@ static struct module *goes_on(struct modules *mods, const struct mapping *m)
 	return NULL;
 }
 
+static struct module *first_of(const struct modules *mods, size_t n, dev_t dev, ino_t ino)
+{
+	for (size_t i = 0; i < n; i++)
+		if (same_file(&mods->v[i], dev, ino))
+			return &mods->v[i];
+	return NULL;
+}
+
+/* A file is opened once, however many images it has: a program may map its code a thousand times. */
 static struct module *module_new(struct scan *s, const struct mapping *m)
 {
+	bool first = !first_of(s->mods, s->mods->n, m->dev, m->ino);
 	struct module *mod = vec_push(s->mods->v, s->mods->n, s->mods->cap);
 
 	if (!mod)
 		return NULL;
 	mod->path = strdup(m->path);
 	mod->base = mod->path ? base_name(mod->path) : "?";
-	mod->fd = modules_open_mapped(s->pid, m);
+	mod->fd = first ? modules_open_mapped(s->pid, m) : -1;
 	mod->dev = m->dev;
 	mod->ino = m->ino;
 	mod->span = (struct range){ s->start, m->range.end };
@@ -185,7 +195,7 @@ static void module_clear(struct module *mod)
 	signatures_close(mod->signatures);
 	usdt_free(mod->usdt);
 	symbols_close(mod->symbols);
-	if (mod->fd >= 0)
+	if (mod->fd >= 0 && !mod->is_copy)
 		close(mod->fd);
 	free(mod->path);
 	free(mod->linked);
@@ -203,11 +213,9 @@ static int part_copies(struct modules *mods)
 	size_t kept = 0, i;
 
 	for (i = 0; i < mods->n; i++) {
-		struct module *mod = &mods->v[i], *other = NULL;
+		struct module *mod = &mods->v[i];
+		struct module *other = first_of(mods, kept, mod->dev, mod->ino);
 
-		for (size_t j = 0; j < kept && !other; j++)
-			if (same_file(&mods->v[j], mod->dev, mod->ino))
-				other = &mods->v[j];
 		if (!other) {
 			mods->v[kept++] = *mod;
 			continue;
@@ -215,10 +223,13 @@ static int part_copies(struct modules *mods)
 		struct module *copy = vec_push(mods->copies, mods->ncopies, mods->copies_cap);
 		if (!copy)
 			break;
+		mod->fd = other->fd;
 		*copy = mod->segments > other->segments ? *other : *mod;
 		*other = mod->segments > other->segments ? *mod : *other;
+		copy->is_copy = true;
 	}
-	/* (Where memory is out, what was not looked at goes with the rest.) */
+	/* (Where memory is out, what was not looked at goes with the rest. It may be a copy, too:
+	 * those have no descriptor yet.) */
 	for (size_t k = i; k < mods->n; k++)
 		module_clear(&mods->v[k]);
 	bool all = i == mods->n;
@@ -353,6 +364,29 @@ int modules_outwards(struct modules *mods)
 	return 0;
 }
 
+void modules_forget_outwards(struct modules *mods)
+{
+	for (size_t i = 0; i < mods->noutwards; i++)
+		outwards_free(mods->outwards[i]);
+	free(mods->outwards);
+	mods->outwards = NULL;
+	mods->noutwards = 0;
+}
+
+/* A copy goes with its file: it has that one's descriptor. */
+static void keep_copies(struct modules *mods)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < mods->ncopies; i++) {
+		if (first_of(mods, mods->n, mods->copies[i].dev, mods->copies[i].ino))
+			mods->copies[kept++] = mods->copies[i];
+		else
+			module_clear(&mods->copies[i]);
+	}
+	mods->ncopies = kept;
+}
+
 void modules_keep(struct modules *mods, bool (*keep)(void *ctx, const struct module *),
 		  void *ctx)
 {
@@ -365,6 +399,7 @@ void modules_keep(struct modules *mods, bool (*keep)(void *ctx, const struct mod
 			module_clear(&mods->v[i]);
 	}
 	mods->n = kept;
+	keep_copies(mods);
 }
 
 void modules_close(struct modules *mods)
@@ -373,9 +408,7 @@ void modules_close(struct modules *mods)
 		module_clear(&mods->v[i]);
 	for (size_t i = 0; i < mods->ncopies; i++)
 		module_clear(&mods->copies[i]);
-	for (size_t i = 0; i < mods->noutwards; i++)
-		outwards_free(mods->outwards[i]);
-	free(mods->outwards);
+	modules_forget_outwards(mods);
 	free(mods->copies);
 	free(mods->v);
 	*mods = (struct modules){ 0 };

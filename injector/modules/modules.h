@@ -30,7 +30,7 @@ struct module {
 				 * asked for yet */
 	int fd;			/* the very inode that is mapped, also when the
 				 * path holds another file by now; -1 if it could
-				 * not be opened (then symbols is NULL) */
+				 * not be opened (then symbols is NULL). A copy's is its file's */
 	dev_t dev;
 	ino_t ino;
 	raddr_t bias;		/* run-time address minus link-time address */
@@ -45,6 +45,7 @@ struct module {
 				 * module_is_apart */
 	bool is_payload;
 	bool shared;		/* an executable mapping is MAP_SHARED */
+	bool is_copy;		/* of another that is listed */
 	struct symbols *symbols;/* owned; NULL until modules_symbols */
 	struct signatures *signatures;	/* owned; NULL until module_signature */
 	const struct usdt_sites *usdt;	/* owned; NULL until module_usdt */
@@ -99,8 +100,9 @@ int module_usdt(struct module *, const struct usdt_sites **ret);
  * which it is linked by? Until version 2.34 glibc's libc.so.6 was libc-2.x.so. */
 bool module_is_meant(struct module *, const struct pattern *, bool apart);
 /* Read, once, where the relocations of all of them lead. A file that cannot be read leads
- * nowhere. 0 or -ENOMEM. */
+ * nowhere. Each keeps its file open until they are forgotten. 0 or -ENOMEM. */
 int modules_outwards(struct modules *);
+void modules_forget_outwards(struct modules *);
 /* Close those that `keep` does not want. */
 void modules_keep(struct modules *, bool (*keep)(void *ctx, const struct module *),
 		  void *ctx);

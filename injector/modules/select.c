@@ -404,6 +404,7 @@ static int select_collect(struct modules *modules, struct select_options *o,
 		err = err ? err : select_plan(&ret->v[i], o, &led);
 		free(led.v);
 	}
+	modules_forget_outwards(modules);
 	return err;
 }
 
