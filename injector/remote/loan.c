@@ -372,6 +372,7 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 	int others = put_addressed_last(t, tids, n);
 	int err = take_among(t, &s, tids, others, ret);
 
+	s.barred.by_filters = 0;	/* these may have others */
 	err = err == -EAGAIN ? take_among(t, &s, tids + others, n - others, ret) : err;
 	if (err != -EAGAIN)
 		return err;
