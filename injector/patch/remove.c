@@ -9,6 +9,7 @@
 #include "arch/arch.h"
 #include "injector/log/say.h"
 #include "injector/modules/modules.h"
+#include "injector/patch/cover.h"
 #include "injector/patch/edit.h"
 #include "injector/patch/foreign.h"
 #include "injector/patch/order.h"
@@ -41,10 +42,12 @@ struct removing {
 	size_t n, cap;
 	size_t restored;
 	struct text_diffs before;	/* what the journal says of that */
-	bool own;		/* the process that was named: the journal's
-				 * states are meant to be its own */
+	bool own;		/* the journal's states are meant to be this process's: see
+				 * has_journal */
 	bool damaged;		/* the journal */
+	bool stays;		/* something of ours, or what another tool may put back */
 	raddr_t moved;		/* a jump of ours that stands where no file's code is; 0: none */
+	struct text_diffs strays;	/* bytes of others there: ours, or the same by chance */
 	struct removal *report;
 };
 
@@ -72,8 +75,22 @@ static bool may_stand(const struct slot *s)
 		(s->state == SLOT_PLANNED || s->state == SLOT_ACTIVE || s->state == SLOT_REMOVED);
 }
 
-/* So many bytes of ours no other memory has by chance. */
+/* So many bytes of ours no other memory has by chance. Fewer may be a jump's that leads to a stub:
+ * that is looked at when all is done. */
 enum { CERTAIN = 4 };
+
+static int note_moved(struct removing *r, const struct change *undo)
+{
+	struct text_diff *d = NULL;
+
+	if (undo->len >= CERTAIN || r->report->changes)
+		r->moved = undo->addr;
+	else if (!(d = vec_push(r->strays.v, r->strays.n, r->strays.cap)))
+		return fail(ENOMEM, "read the journal");
+	if (d)
+		*d = (struct text_diff){ undo->addr, undo->len, { 0 } };
+	return 0;
+}
 
 static bool list_stands(struct removing *r, const struct change *undo)
 {
@@ -97,7 +114,10 @@ static int list_change(struct removing *r, const struct change *undo)
 	if (!modules_image(&r->mods, undo->addr)) {
 		if (!list_stands(r, undo))
 			return 0;
-		r->moved = undo->len >= CERTAIN ? undo->addr : r->moved;
+		int err = note_moved(r, undo);
+
+		if (err)
+			return err;
 	}
 	struct change *c = vec_push(r->changes, r->n, r->cap);
 	if (!c)
@@ -180,39 +200,6 @@ static enum fate fate_of(struct removing *r, const struct change *c, uint8_t is)
 		FATE_STAYS : FATE_NONE;
 }
 
-static int by_cover(const void *a, const void *b, void *changes)
-{
-	const struct change *x = (const struct change *)changes + *(const size_t *)a;
-	const struct change *y = (const struct change *)changes + *(const size_t *)b;
-
-	return x->addr != y->addr ? (x->addr < y->addr ? -1 : 1) : y->len - x->len;
-}
-
-/* What stands within another jump that stands is a part of that: an earlier visit had a shorter
- * one there, of the same bytes. */
-static int drop_covered(struct removing *r, uint8_t *is)
-{
-	auto_free size_t *order = calloc(r->n + 1, sizeof(*order));
-	raddr_t end = 0;
-	size_t n = 0;
-
-	if (!order)
-		return fail(ENOMEM, "look at the text");
-	for (size_t i = 0; i < r->n; i++)
-		if (is[i] == TEXT_FROM)
-			order[n++] = i;
-	if (n)
-		qsort_r(order, n, sizeof(*order), by_cover, r->changes);
-	for (size_t k = 0; k < n; k++) {
-		const struct change *c = &r->changes[order[k]];
-
-		if (c->addr + c->len <= end)
-			is[order[k]] = TEXT_TO;
-		end = MAX(end, c->addr + c->len);
-	}
-	return 0;
-}
-
 /* Keep the changes whose jump really stands in this process's text and can go.
  * What else may be wrong is found in the end (judge). */
 static int keep_standing(struct removing *r)
@@ -223,7 +210,7 @@ static int keep_standing(struct removing *r)
 	if (!fate)
 		return fail(ENOMEM, "look at the text");
 	int err = text_look(&r->target, r->changes, r->n, fate);
-	err = err ? err : drop_covered(r, fate);
+	err = err ? err : cover_settle(r->changes, r->n, fate);
 	if (err)
 		return err;
 	for (size_t i = 0; i < r->n; i++)
@@ -231,9 +218,11 @@ static int keep_standing(struct removing *r)
 	err = stuck_spread(r->changes, r->n, fate);
 	if (err)
 		return err;
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
+		r->stays = r->stays || fate[i] == FATE_STAYS;
 		if (fate[i] == FATE_GOES)
 			r->changes[kept++] = r->changes[i];
+	}
 	r->n = kept;
 	fail_clear();
 	return 0;
@@ -340,6 +329,9 @@ static int remove_judge(struct removing *r)
 	}
 	if (!err && diffs.n)
 		complain_of(r, &diffs);
+	err = err || !r->strays.n ? err : verify_keep_probes(&r->target, &r->strays);
+	if (!err && r->strays.n)
+		r->moved = r->strays.v[0].addr;
 	if (!err && r->moved)
 		complain_of_moved(r);
 	verify_clear(&diffs);
@@ -352,6 +344,8 @@ static int restore_standing(struct removing *r)
 	modules_close(&r->mods);
 	r->n = 0;
 	r->moved = 0;
+	verify_clear(&r->strays);
+	r->stays = false;
 	int err = modules_open_process(r->target.pid, &r->mods);
 
 	err = err ? err : list_changes(r);
@@ -374,7 +368,8 @@ static int remove_here(void *ctx)
 		fail_clear();
 		err = restore_standing(r);
 	}
-	if (!err && r->old.found)
+	/* A trap of ours that stays is the program's death without its handler. */
+	if (!err && r->old.found && !r->stays)
 		err = traps_unhook(&r->target, &r->mods, &r->old.s);
 	r->report->longest_pause = MAX(r->report->longest_pause, r->target.longest_pause);
 	r->report->repaired += r->target.repaired;
@@ -396,6 +391,7 @@ static void removing_clear(struct removing *r)
 	modules_close(&r->mods);
 	session_forget(&r->old);
 	verify_clear(&r->before);
+	verify_clear(&r->strays);
 	free(r->changes);
 	target_close(&r->target);
 }
@@ -413,46 +409,21 @@ static int find_journal(struct removing *r)
 	return 0;
 }
 
-/* One process; another than the named one only if the session is its newest. Nothing
- * waits for what is looked at before and after. */
-static int remove_one(pid_t pid, bool own, struct removal *ret)
-{
-	struct removing r = { .report = ret, .own = own };
-	enum pace before = pace_set(PACE_LEISURE);
-	int err = target_open(pid, &r.target);
-
-	err = err ? err : find_journal(&r);
-	if (!err)
-		tracer_await(pid, &ret->waited);
-	if (!err && !ret->session)
-		ret->session = r.old.ino;
-	if (!err && (own || ret->session == r.old.ino))
-		err = tracing(remove_here, &r) ?: conclude(&r);
-	removing_clear(&r);
-	pace_set(before);
-	return err;
-}
-
-struct inode_search {
-	ino_t ino;
-};
-
 static int maps_session(void *ctx, const struct mapping *m)
 {
-	const struct inode_search *s = ctx;
+	const ino_t *session = ctx;
 
-	return m->ino == s->ino && session_may_be(m);
+	return m->ino == *session && session_may_be(m);
 }
 
 /* Asked again if it cannot be told: a process that is not known to share it keeps its
  * probes. */
 static bool shares_session(pid_t pid, ino_t ino)
 {
-	struct inode_search s = { ino };
-	int found = procfs_maps(pid, maps_session, &s);
+	int found = procfs_maps(pid, maps_session, &ino);
 
 	if (found < 0 && found != -ENOENT && found != -ESRCH)
-		found = procfs_maps(pid, maps_session, &s);
+		found = procfs_maps(pid, maps_session, &ino);
 	if (found < 0)
 		fail_clear();
 	return found == 1;
@@ -469,6 +440,44 @@ static bool is_other(pid_t other, pid_t pid, const struct removal *r)
 {
 	return other != pid && other != getpid() && !is_older(other, r->since) &&
 		shares_session(other, r->session);
+}
+
+/* The journal is its process's, and that of a forked child only if it was named, and that process
+ * is gone. */
+static bool has_journal(pid_t pid, bool named, const struct removing *r)
+{
+	auto_free pid_t *pids = NULL;
+	bool of = r->old.found && session_is_of(&r->old.s, pid);
+	int n = r->old.found && !of && named ? procfs_processes(&pids) : 0;
+
+	for (int i = 0; i < n; i++)
+		if (is_other(pids[i], pid, r->report) && session_is_of(&r->old.s, pids[i]))
+			return false;
+	return of || named;
+}
+
+/*
+ * One process; another than the named one, which the caller has claimed, only if the session is
+ * its newest, and no other inject works on it. Nothing waits for what is looked at before and after.
+ */
+static int remove_one(pid_t pid, bool named, struct removal *ret)
+{
+	struct removing r = { .report = ret };
+	enum pace before = pace_set(PACE_LEISURE);
+	int err = target_open(pid, &r.target);
+
+	err = err || named || ret->by_force ? err : target_claim(&r.target);
+	err = err ? err : find_journal(&r);
+	if (!err)
+		tracer_await(pid, &ret->waited);
+	if (!err && !ret->session)
+		ret->session = r.old.ino;
+	r.own = !err && has_journal(pid, named, &r);
+	if (!err && (named || ret->session == r.old.ino))
+		err = tracing(remove_here, &r) ?: conclude(&r);
+	removing_clear(&r);
+	pace_set(before);
+	return err;
 }
 
 bool remove_has_others(pid_t pid, const struct removal *r)
@@ -520,11 +529,15 @@ static int scan_others(pid_t pid, struct removal *ret)
 static int remove_others(pid_t pid, struct removal *ret)
 {
 	enum pace before = pace_set(PACE_LEISURE);
+	size_t said = strlen(ret->left);
 	int n = ret->session ? 1 : 0;
 
-	/* A child may fork while we look: until a scan finds no probes. */
-	for (int i = 0; n > 0 && i < SCANS && !ret->left[0]; i++)
+	/* A child may fork while we look: until a scan finds no probes. What is left is told by
+	 * the last. */
+	for (int i = 0; n > 0 && i < SCANS; i++) {
+		ret->left[said] = '\0';
 		n = scan_others(pid, ret);
+	}
 	pace_set(before);
 	if (n < 0)
 		return n;

@@ -23,6 +23,7 @@ struct removal {
 	ino_t session;		/* the inode of its memfd: a process that maps
 				 * it shares it; found if not known */
 	uint64_t max_pause;	/* ns; 0: the usual one */
+	bool by_force;		/* also where another inject works on a process that has them */
 	uint64_t since;		/* when the process that was probed started, as
 				 * procfs_start_time tells: what is older was
 				 * not forked by it, and is not looked at */
@@ -42,7 +43,8 @@ struct removal {
 /*
  * Remove in process `pid` and in every other process that maps its session.
  * 0: nothing stands, and all their code is, byte for byte, what its files hold,
- * but for what differed before. -EIO: something is left, or differs, see `left`.
+ * but for what differed before. -EIO: something is left, or differs, or another inject works on
+ * one of them, see `left`.
  * -ESRCH: the process has ended (forked children were cleaned all the same).
  * Each process runs on in any case. The caller has claimed the process
  * (target_claim).

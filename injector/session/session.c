@@ -376,6 +376,13 @@ bool session_is_started(const struct old_session *old)
 		!(old->s.reader & READER_GONE) && session_pending(old);
 }
 
+bool session_is_of(const struct session *s, pid_t pid)
+{
+	pid_t outer = 0, inner = 0;
+
+	return !procfs_ids(pid, pid, &outer, &inner) || inner == s->pid;
+}
+
 pid_t session_holder(const struct session *s)
 {
 	if (s->holder_pid <= 0 || !s->holder_start ||

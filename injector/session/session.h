@@ -154,6 +154,8 @@ bool session_is_unused(const struct old_session *);
 bool session_reusable(const struct old_session *, const uint8_t build_id[20]);
 /* It goes on by itself: probes are in, and no inject has to be there. */
 bool session_is_started(const struct old_session *);
+/* Is this the process that it was made in, and no forked child of that? */
+bool session_is_of(const struct session *, pid_t);
 /* Is the injector that holds it alive? Its pid, or 0. */
 pid_t session_holder(const struct session *);
 

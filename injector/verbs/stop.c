@@ -54,7 +54,7 @@ static void say_removed(const struct options *o, const struct removal *r)
 
 int verb_stop(const struct options *o)
 {
-	struct removal r = { .max_pause = o->max_pause };
+	struct removal r = { .max_pause = o->max_pause, .by_force = o->force };
 	struct target t = { .mem = -1 };
 
 	say_quiet(o->quiet);

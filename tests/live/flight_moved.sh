@@ -44,6 +44,16 @@ refused 'has moved its code'
 stands "$at" || die "there is no jump"
 victim_works
 victim_quit
+
+# Its forked child's is not, and is taken out.
+begin
+child=$(tell fork '^child' | cut -d' ' -f2)
+tell move '^moved' >/dev/null
+status 5 "$INJECT" stop -p "$VICTIM"
+refused 'has moved its code'
+clean "$child"
+victim_quit
+
 victim replugger
 inject_bg -p "$VICTIM" -f plugin_answer -o /dev/null
 at=$(tell move '^moved' | cut -d' ' -f2)
@@ -75,4 +85,30 @@ unharmed
 clean "$child"
 sleep 0.2
 kill -0 "$child" || die "the child has ended"
+victim_quit
+
+# The same, and the parent is gone.
+begin
+child=$(tell orphan '^child' | cut -d' ' -f2)
+started "$child"
+status 0 "$INJECT" remove -p "$VICTIM" -f plugin_answer
+status 0 "$INJECT" add -p "$VICTIM" -f plugin_answer --entry-only
+kill -KILL "$VICTIM"
+wait "$VICTIM" 2>/dev/null || true
+VICTIM=
+status 0 "$INJECT" stop -p "$child"
+clean "$child"
+kill -0 "$child" || die "the child has ended"
+kill -KILL "$child"
+rm victim.in
+
+# The parent is traced meanwhile: its probes are another inject's.
+victim replugger
+inject_bg -p "$VICTIM" -f plugin_answer -o /dev/null
+child=$(tell fork '^child' | cut -d' ' -f2)
+status 5 "$INJECT" stop -p "$child"
+refused 'is held by inject'
+clean "$child"
+inject_end
+removed
 victim_quit

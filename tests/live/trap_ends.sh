@@ -30,6 +30,19 @@ clean "$child"
 ! catches "$child" || die "the child's handler stays"
 [ "$(cut -d' ' -f3 "/proc/$child/stat")" != Z ] || die "the child has ended"
 
+# Another tool's breakpoint lies over a jump when the trace ends, so all of that function stays, its
+# trap, too: and so does the handler, or the function's next call would be the process's end.
+poke() { "$BUILD/tests/tools/poke" "$VICTIM" "$@"; }
+inject_bg -p "$VICTIM" -f trap_idle --trap
+has_line 'of them trap' trace.err || die "nothing traps"
+jump=$(poke trap_idle "$TRAP")
+WANT=5 inject_end
+poke trap_idle "$jump" >/dev/null
+[ "$(tell trap_idle '^idle')" = 'idle 17' ] || die "trap_idle computes something else"
+status 0 "$INJECT" stop -p "$VICTIM"
+unharmed
+[ "$(tell trap_action '^action ')" = 'action default' ] || die "the handler stays"
+
 # Its own breakpoint, without a handler.
 WANT=4
 trap_it

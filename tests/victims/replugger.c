@@ -14,6 +14,7 @@
  *			the place of the file's	-> moved ADDRESS
  *	twin		loads it a second time, apart from the first	-> twin
  *	fork		-> child PID, which goes on calling it
+ *	orphan		-> child PID, which does so for some minutes, also without its parent
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -123,15 +124,19 @@ static const char *load_twin(void)
 	return apart && apart(-1, "./plugin.so", RTLD_NOW) ? "twin" : "no twin";
 }
 
-static pid_t child_begins(void)
+static pid_t child_begins(bool alone)
 {
 	pid_t pid = fork();
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (int x = 0; answer(x) == (other ? (x ^ 0x55) - (x >> 3) : 3 * x + 7); x++)
+	if (!alone)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (int x = 0; answer(x) == (other ? (x ^ 0x55) - (x >> 3) : 3 * x + 7); x++) {
 		victim_sleep_us(1000);
+		if (alone && x == 200000)
+			_exit(0);
+	}
 	_exit(9);
 }
 
@@ -146,7 +151,9 @@ static bool is_about_memory(const char *line)
 	} else if (strcmp(line, "twin") == 0) {
 		victim_say("%s", load_twin());
 	} else if (strcmp(line, "fork") == 0) {
-		victim_say("child %d", child_begins());
+		victim_say("child %d", child_begins(false));
+	} else if (strcmp(line, "orphan") == 0) {
+		victim_say("child %d", child_begins(true));
 	} else {
 		return false;
 	}

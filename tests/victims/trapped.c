@@ -17,6 +17,7 @@
  *	trap_fork	-> child STATUS
  *	trap_child	-> forked PID, which goes on until its parent ends
  *	trap_die	runs into a breakpoint of its own
+ *	trap_idle	-> idle RESULT, of a function that is called for nothing else
  */
 #include <pthread.h>
 #include <signal.h>
@@ -36,12 +37,14 @@ enum { THREADS = 3 };
 __attribute__((used)) char trap_room[16 << 20];
 uint64_t trap_step(uint64_t x);
 uint64_t trap_exit(uint64_t x);
-extern const char trap_step_inside[], trap_exit_return[];
+uint64_t trap_idle(uint64_t x);
+extern const char trap_step_inside[], trap_exit_return[], trap_idle_return[];
 
 __asm__(
 "	.text\n"
 "	.balign 16\n"
 "	.globl trap_step, trap_exit, trap_step_inside, trap_exit_return\n"
+"	.globl trap_idle, trap_idle_return\n"
 "	.type trap_step, @function\n"
 "	.type trap_exit, @function\n"
 "trap_step:\n"
@@ -68,9 +71,25 @@ __asm__(
 "	.byte 0x0f, 0x1f, 0x40, 0x00\n"
 "	ret\n"
 "	.type trap_behind, @function\n"
-"	.size trap_behind, . - trap_behind\n");
+"	.size trap_behind, . - trap_behind\n"
+"	.balign 16\n"
+"	.type trap_idle, @function\n"
+"trap_idle:\n"
+"	.cfi_startproc\n"
+"	lea 7(%rdi), %rax\n"
+"	add %rdi, %rax\n"
+"	.byte 0x0f, 0x1f, 0x40, 0x00\n"
+"trap_idle_return:\n"
+"	ret\n"
+"	.cfi_endproc\n"
+"	.size trap_idle, . - trap_idle\n"
+"trap_behind_idle:\n"
+"	.byte 0x0f, 0x1f, 0x40, 0x00\n"
+"	ret\n"
+"	.type trap_behind_idle, @function\n"
+"	.size trap_behind_idle, . - trap_behind_idle\n");
 
-const char *const volatile trap_taken[] = { trap_step_inside, trap_exit_return };
+const char *const volatile trap_taken[] = { trap_step_inside, trap_exit_return, trap_idle_return };
 
 static volatile bool handles, answers;
 static volatile pthread_t suspended;
@@ -224,6 +243,8 @@ static void obey(const char *command)
 		make_child();
 	else if (strcmp(command, "trap_die") == 0)
 		trap_own(1);
+	else if (strcmp(command, "trap_idle") == 0)
+		victim_say("idle %d", (int)trap_idle(5));
 	else
 		victim_say("what is %s?", command);
 }
