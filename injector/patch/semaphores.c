@@ -199,32 +199,39 @@ static enum raised_by raised_by(const struct target *t, const struct module *m, 
 	return memcmp(now + trap, file + trap, BEHIND) ? RAISED_UNKNOWN : RAISED_OTHERS;
 }
 
+static bool is_semaphore_of(const struct target *t, struct module *m, raddr_t at,
+			    enum raised_by *by)
+{
+	const struct usdt_sites *sites;
+	bool found = false;
+
+	if (!is_data(m, at))
+		return false;
+	/* The symbols say where it is loaded. */
+	if (module_symbols(m) < 0 || module_usdt(m, &sites) < 0)
+		return fail_clear(), false;
+	for (size_t k = 0; k < sites->n; k++) {
+		if (!sites->v[k].semaphore || sites->v[k].semaphore + m->bias != at)
+			continue;
+		found = true;
+		if (by)
+			*by = MAX(*by, raised_by(t, m, sites->v[k].pc + m->bias));
+	}
+	return found;
+}
+
 /* The journal lies in memory that the target can write: only what is a counter by the file is
- * changed. `by` is that place's which tells most; NULL: that is not asked. */
+ * changed. `by` is that place's which tells most; NULL: that is not asked. (What was probed may be
+ * a copy by now: another image came, and lies below it.) */
 static bool is_semaphore(const struct target *t, const struct modules *mods, raddr_t at,
 			 enum raised_by *by)
 {
 	bool found = false;
 
-	for (size_t i = 0; i < mods->n; i++) {
-		struct module *m = &mods->v[i];
-		const struct usdt_sites *sites;
-
-		if (!is_data(m, at))
-			continue;
-		/* The symbols say where it is loaded. */
-		if (module_symbols(m) < 0 || module_usdt(m, &sites) < 0) {
-			fail_clear();
-			continue;
-		}
-		for (size_t k = 0; k < sites->n; k++) {
-			if (!sites->v[k].semaphore || sites->v[k].semaphore + m->bias != at)
-				continue;
-			found = true;
-			if (by)
-				*by = MAX(*by, raised_by(t, m, sites->v[k].pc + m->bias));
-		}
-	}
+	for (size_t i = 0; i < mods->n; i++)
+		found |= is_semaphore_of(t, &mods->v[i], at, by);
+	for (size_t i = 0; i < mods->ncopies; i++)
+		found |= is_semaphore_of(t, &mods->copies[i], at, by);
 	return found;
 }
 

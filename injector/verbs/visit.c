@@ -9,6 +9,7 @@
 #include "arch/arch.h"
 #include "injector/log/say.h"
 #include "injector/patch/slots.h"
+#include "injector/patch/verify.h"
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/preflight.h"
 #include "injector/session/notes.h"
@@ -55,10 +56,7 @@ int visit_started(struct visit *v, bool interrupted)
 
 bool visit_is_child(const struct visit *v)
 {
-	pid_t outer = 0, inner = 0;
-
-	return procfs_ids(v->target.pid, v->target.pid, &outer, &inner) &&
-		inner != v->session.s.pid;
+	return !session_is_of(&v->session.s, v->target.pid);
 }
 
 int visit_claimed(struct visit *v)
@@ -136,48 +134,64 @@ static void forget_slot(struct visit *v, uint32_t i, bool tells)
 		session_mark(&v->target, &v->session, i, SLOT_REMOVED);
 }
 
-/* By its number; loaded->n: none has it. */
-static size_t module_of(const struct modules *loaded, raddr_t at)
+/* An image by its number; that behind the last: none has it. */
+static size_t image_of(const struct modules *loaded, raddr_t at)
 {
-	size_t i = 0;
+	size_t i = 0, n = loaded->n + loaded->ncopies;
 
-	while (i < loaded->n && !range_has(loaded->v[i].span, at))
+	while (i < n && !range_has((i < loaded->n ? &loaded->v[i] :
+				    &loaded->copies[i - loaded->n])->span, at))
 		i++;
 	return i;
 }
 
-/* A counter goes with the places of its library. */
-static void forget_counters(struct visit *v, const struct modules *loaded, const bool *reloaded,
-			    bool tells)
+/* What is known of an image by its slots. */
+struct image_slots {
+	bool stands;		/* one does, or its page is the process's own: so it was written to */
+	bool gone;		/* one is */
+};
+
+/* A counter goes with the places of its library, where that was loaded anew. (Of a visit that was
+ * killed a place may be gone, and the counter be raised.) */
+static void forget_counters(struct visit *v, const struct modules *loaded,
+			    const struct image_slots *images, bool tells)
 {
 	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
 		const struct slot *s = &v->session.slots[i];
+		const struct image_slots *image = &images[image_of(loaded, s->addr)];
 
-		if (s->kind == SLOT_SEMAPHORE && session_is_pending(s) &&
-		    reloaded[module_of(loaded, s->addr)])
+		if (s->kind == SLOT_SEMAPHORE && session_is_pending(s) && image->gone &&
+		    !image->stands)
 			forget_slot(v, i, tells);
 	}
 }
 
 static size_t forget_gone(struct visit *v, const struct modules *loaded, bool tells)
 {
-	auto_free bool *reloaded = calloc(loaded->n + 1, sizeof(*reloaded));
+	size_t nimages = loaded->n + loaded->ncopies, n = 0;
+	auto_free struct image_slots *images = calloc(nimages + 1, sizeof(*images));
 	struct code code = { .target = &v->target };
-	size_t n = 0;
 
-	if (!reloaded)
+	if (!images)
 		return 0;
-	reloaded[loaded->n] = true;
+	images[nimages].gone = true;
 	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
 		struct slot *s = &v->session.slots[i];
+		struct image_slots *image = &images[image_of(loaded, s->addr)];
 
-		if (!visit_stands(v, s) || !is_gone(&code, loaded, s))
+		if (!visit_stands(v, s))
+			continue;
+		bool gone = is_gone(&code, loaded, s);
+
+		image->stands = image->stands || (image != &images[nimages] &&
+			(!gone || verify_is_copy(&v->target, s->addr)));
+		image->gone |= gone;
+		if (!gone)
 			continue;
 		n += s->state == SLOT_ACTIVE && (s->kind == SLOT_ENTRY || s->kind == SLOT_PLACE);
-		reloaded[module_of(loaded, s->addr)] = true;
 		forget_slot(v, i, tells);
 	}
-	forget_counters(v, loaded, reloaded, tells);
+	forget_counters(v, loaded, images, tells);
 	fail_clear();
 	return n;
 }

@@ -117,6 +117,30 @@ asked 1
 status 0 "$INJECT" stop -p "$VICTIM"
 asked 0
 
+# A second image of the library is loaded, below the one that is probed.
+for verb in stop remove; do
+	victim_quit
+	victim replugger
+	status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f replug_around \
+		--usdt 'us:answer@plugin.so'
+	asked 1
+	tell twin twin >/dev/null
+	[ $verb = stop ] || status 0 "$INJECT" remove -p "$VICTIM" -f replug_around
+	status 0 "$INJECT" stop -p "$VICTIM"
+	asked 0
+done
+victim_quit
+victim replugger
+
+# A removal was killed: what it took out is gone, and yet the library was not loaded again.
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f plugin_asked --usdt 'us:answer@plugin.so'
+asked 1
+status 137 strace -f -e trace=exit -e inject=exit:signal=SIGKILL:when=1 -o /dev/null \
+	"$INJECT" remove -p "$VICTIM" -f plugin_asked
+status 0 "$INJECT" add -p "$VICTIM" -f replug_around
+status 0 "$INJECT" stop -p "$VICTIM"
+asked 0
+
 # In a session: it is loaded again, and added again.
 status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f replug_around --usdt 'us:answer@plugin.so'
 asked 1
