@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "injector/proc/children.h"
 #include "injector/proc/procfs.h"
 #include "injector/proc/sharing.h"
 #include "injector/ptrace/tracing.h"
@@ -153,30 +152,6 @@ static void note_late(struct target *t)
 static bool is_passed_over(const struct target *t, pid_t tid)
 {
 	return !procfs_is_listed(t->own, t->own_count, tid) && !procfs_runs_code(t->pid, tid);
-}
-
-bool target_was_addressed(const struct target *t, pid_t tid)
-{
-	for (size_t i = 0; i < t->naddressed; i++)
-		if (t->addressed[i] == tid)
-			return true;
-	return false;
-}
-
-void target_note_addressed(struct target *t, pid_t tid)
-{
-	pid_t *to = target_was_addressed(t, tid) ? NULL :
-		vec_push(t->addressed, t->naddressed, t->addressed_cap);
-
-	if (to)
-		*to = tid;
-}
-
-bool target_is_addressed(struct target *t, pid_t tid)
-{
-	if (tid == t->pid || (!target_was_addressed(t, tid) && children_any(t->pid, tid)))
-		target_note_addressed(t, tid);
-	return target_was_addressed(t, tid);
 }
 
 /* Those of them that signals are sent to, or the others. */

@@ -5,7 +5,7 @@
 
 #include "injector/ptrace/target.h"
 
-/* target.c */
+/* target_addressed.c */
 
 /* What target_is_addressed has said of it last: during a stop nothing new is asked. */
 bool target_was_addressed(const struct target *, pid_t tid);
