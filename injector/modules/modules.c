@@ -125,7 +125,7 @@ static struct module *first_of(const struct modules *mods, size_t n, dev_t dev, 
 	return NULL;
 }
 
-/* A file is opened once, however many images it has: a program may map its code a thousand times. */
+/* A file is opened once, however many images it has: a program may map one a thousand times. */
 static struct module *module_new(struct scan *s, const struct mapping *m)
 {
 	bool first = !first_of(s->mods, s->mods->n, m->dev, m->ino);
@@ -194,8 +194,9 @@ static void module_clear(struct module *mod)
 {
 	signatures_close(mod->signatures);
 	usdt_free(mod->usdt);
-	symbols_close(mod->symbols);
-	if (mod->fd >= 0 && !mod->is_copy)
+	if (!mod->twin)
+		symbols_close(mod->symbols);
+	if (mod->fd >= 0 && !mod->twin)
 		close(mod->fd);
 	free(mod->path);
 	free(mod->linked);
@@ -226,7 +227,7 @@ static int part_copies(struct modules *mods)
 		mod->fd = other->fd;
 		*copy = mod->segments > other->segments ? *other : *mod;
 		*other = mod->segments > other->segments ? *mod : *other;
-		copy->is_copy = true;
+		copy->twin = other;
 	}
 	/* (Where memory is out, what was not looked at goes with the rest. It may be a copy, too:
 	 * those have no descriptor yet.) */
@@ -292,10 +293,23 @@ static int find_bias(struct module *mod)
 	return fail(0, "%s: no executable segment of the file is mapped", mod->path);
 }
 
+static int copy_symbols(struct module *mod)
+{
+	int err = module_symbols(mod->twin);
+
+	mod->symbols = err ? NULL : mod->twin->symbols;
+	err = err ? err : find_bias(mod);
+	if (err)
+		mod->symbols = NULL;
+	return err;
+}
+
 int module_symbols(struct module *mod)
 {
 	if (mod->symbols)
 		return 0;
+	if (mod->twin)
+		return copy_symbols(mod);
 	if (mod->fd < 0)
 		return fail(ENOENT, "the file behind %s cannot be opened", mod->path);
 	int err = symbols_open(mod->fd, mod->path, &mod->symbols);
@@ -373,16 +387,21 @@ void modules_forget_outwards(struct modules *mods)
 	mods->noutwards = 0;
 }
 
-/* A copy goes with its file: it has that one's descriptor. */
+/* A copy goes with its twin. */
 static void keep_copies(struct modules *mods)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < mods->ncopies; i++) {
-		if (first_of(mods, mods->n, mods->copies[i].dev, mods->copies[i].ino))
-			mods->copies[kept++] = mods->copies[i];
-		else
-			module_clear(&mods->copies[i]);
+		struct module *copy = &mods->copies[i];
+		struct module *twin = first_of(mods, mods->n, copy->dev, copy->ino);
+
+		if (!twin) {
+			module_clear(copy);
+			continue;
+		}
+		copy->twin = twin;
+		mods->copies[kept++] = *copy;
 	}
 	mods->ncopies = kept;
 }

@@ -45,7 +45,7 @@ struct module {
 				 * module_is_apart */
 	bool is_payload;
 	bool shared;		/* an executable mapping is MAP_SHARED */
-	bool is_copy;		/* of another that is listed */
+	struct module *twin;	/* of a copy: that which is listed, whose file and symbols it has */
 	struct symbols *symbols;/* owned; NULL until modules_symbols */
 	struct signatures *signatures;	/* owned; NULL until module_signature */
 	const struct usdt_sites *usdt;	/* owned; NULL until module_usdt */

@@ -458,7 +458,8 @@ static bool has_journal(pid_t pid, bool named, const struct removing *r)
 
 /*
  * One process; another than the named one, which the caller has claimed, only if the session is
- * its newest, and no other inject works on it. Nothing waits for what is looked at before and after.
+ * its newest, and no other inject works on it. Nothing waits for what is looked at before and
+ * after.
  */
 static int remove_one(pid_t pid, bool named, struct removal *ret)
 {

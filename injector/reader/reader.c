@@ -13,6 +13,9 @@
 #include <time.h>
 
 #include "arch/clock.h"
+#include "injector/log/clock.h"
+
+enum { LOOK_AT_CLOCK = 64 };	/* items between two looks */
 
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 
@@ -216,12 +219,20 @@ static void begin_pass(struct reader *r)
 		sift_down(r, i);
 }
 
+/* What is made of an event may take a thousand times as long for one trace as for another. One
+ * that has delivered nothing goes on, for that means that there is no more. */
+static bool is_over_time(const struct reader *r, unsigned int step, uint64_t until)
+{
+	return until && r->delivered && step % LOOK_AT_CLOCK == 0 && clock_monotonic() >= until;
+}
+
 static void reader_merge(struct reader *r)
 {
 	uint64_t horizon = r->last ? UINT64_MAX : r->now;
+	uint64_t until = r->most ? clock_monotonic() + r->most : 0;
 
-	while (r->nheap && !r->err && r->delivered < r->limit &&
-	       r->heap[0]->tsc <= horizon) {
+	for (unsigned int step = 1; r->nheap && !r->err && r->delivered < r->limit &&
+	     r->heap[0]->tsc <= horizon && !is_over_time(r, step, until); step++) {
 		struct lane *l = r->heap[0];
 
 		lane_take(r, l);
@@ -229,6 +240,7 @@ static void reader_merge(struct reader *r)
 			r->heap[0] = r->heap[--r->nheap];
 		sift_down(r, 0);
 	}
+	r->cut = r->nheap && r->heap[0]->tsc <= horizon;
 	for (size_t i = 0; i < r->nheap; i++)
 		r->heap[i]->waited = true;
 	r->reached = r->nheap ? MIN(r->heap[0]->tsc, r->now) : r->now;
@@ -328,9 +340,15 @@ uint64_t reader_lost(const struct reader *r)
 	return lost;
 }
 
-void reader_limit(struct reader *r, uint64_t events)
+void reader_limit(struct reader *r, uint64_t events, uint64_t ns)
 {
+	r->most = ns;
 	r->limit = events && events < INT64_MAX ? (int64_t)events : INT64_MAX;
+}
+
+bool reader_is_cut(const struct reader *r)
+{
+	return r->cut;
 }
 
 uint64_t reader_reached(const struct reader *r)

@@ -62,8 +62,10 @@ void reader_counts(const struct reader *, uint64_t *calls, size_t n);
 /* Where they are timed, of those that `calls` says were called: how long that took. */
 void reader_timings(const struct reader *, const uint64_t *calls, struct timing *ret, size_t n);
 /* One drain delivers about so many events and no more; the next one goes on from
- * there. 0: no limit, which is how it begins. */
-void reader_limit(struct reader *, uint64_t events);
+ * there; it ends as well when that has taken `ns`. 0: no limit, which is how it begins. */
+void reader_limit(struct reader *, uint64_t events, uint64_t ns);
+/* Did the last drain end so, and more is there? */
+bool reader_is_cut(const struct reader *);
 /* From now on `each` is given, too, when threads leave their processors and come back
  * (trace/read/offcpu.h). Before the first probe is in; `switches` stay until reader_free. 0 or
  * -ENOMEM. */

@@ -146,7 +146,9 @@ struct reader {
 	uint64_t next_pending;	/* look at pending calls, monotonic ns */
 	uint64_t leaves;	/* ticks: since then the probes go; 0: they stand */
 	unsigned fill;
-	int64_t limit;		/* of events in one drain */
+	int64_t limit;		/* of events in one drain, */
+	uint64_t most;		/* and of ns; 0: none */
+	bool cut;		/* the last one came to that */
 	/* By function id: what the session says is to be read, as it was when it was first
 	 * needed; NULL: it was not yet. */
 	struct read_plan **plans;

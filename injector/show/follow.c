@@ -17,10 +17,11 @@
 #define MS 1000000ull
 
 enum {
-	EVENTS_AT_ONCE = 1 << 16,	/* between two looks at the world */
+	EVENTS_AT_ONCE = 1 << 16,	/* between two looks at the world, */
 	BACKLOG = 1 << 22,		/* bytes that wait: no more is read */
 };
 
+#define TIME_AT_ONCE (20 * MS)	/* and for so long */
 #define INTERVAL_FIRST (5 * MS)
 #define INTERVAL_LEAST (1 * MS)
 #define INTERVAL_MOST (10 * MS)	/* so much later a thread is seen to have ended */
@@ -49,7 +50,7 @@ static int watch_and_show(void *ctx, const struct event *e)
 
 static int64_t drain(struct follow *f, bool last)
 {
-	reader_limit(f->reader, EVENTS_AT_ONCE);
+	reader_limit(f->reader, EVENTS_AT_ONCE, TIME_AT_ONCE);
 	if (f->mute || (f->counts && !f->frames))
 		return reader_drain(f->reader, last, count_only, NULL);
 	if (f->seen || f->counts)
@@ -60,7 +61,7 @@ static int64_t drain(struct follow *f, bool last)
 }
 
 /* Often while rings fill up, seldom while little happens; never all the time. */
-static void pace(struct follow *f, int64_t n, uint64_t now)
+static void pace(struct follow *f, uint64_t now)
 {
 	unsigned fill = reader_fill(f->reader);
 
@@ -72,7 +73,7 @@ static void pace(struct follow *f, int64_t n, uint64_t now)
 		f->interval += f->interval / 4;
 	f->interval = MAX(f->interval, INTERVAL_LEAST);
 	f->interval = MIN(f->interval, INTERVAL_MOST);
-	f->next_drain = n >= EVENTS_AT_ONCE ? now : now + f->interval;
+	f->next_drain = reader_is_cut(f->reader) ? now : now + f->interval;
 }
 
 static void stop(struct follow *f, enum follow_why why)
@@ -118,7 +119,7 @@ static void follow_turn(struct follow *f, uint64_t now)
 
 		if (n < 0)
 			broken(f, (int)n);
-		pace(f, n, clock_monotonic());
+		pace(f, clock_monotonic());
 	}
 	if (now >= f->next_tick) {
 		f->next_tick = now + TICK;

@@ -2,12 +2,14 @@
 #include "injector/show/naming.h"
 
 #include "arch/arch.h"
-#include "injector/proc/procfs.h"
+#include "injector/log/clock.h"
 
 enum {
 	LOOKS = 64,		/* at the modules: each keeps files open */
 	CALL_MOST = 16,		/* bytes of an instruction */
 };
+
+#define LIST_AFTER 100000000ull	/* ns */
 
 struct named {
 	struct caller caller;	/* its address 0: free */
@@ -46,23 +48,63 @@ static struct module *module_of(const struct naming *n, raddr_t at)
 	struct module *m = NULL;
 
 	for (size_t i = n->nlater; i && !m; i--)
-		m = modules_at(&n->later[i - 1], at);
-	return m ? m : modules_at(n->mods, at);
+		m = modules_image(&n->later[i - 1], at);
+	return m ? m : modules_image(n->mods, at);
+}
+
+static bool is_known(const struct modules *mods, const struct module *m)
+{
+	for (size_t i = 0; i < mods->n; i++)
+		if (mods->v[i].ino == m->ino && mods->v[i].dev == m->dev &&
+		    mods->v[i].span.start == m->span.start)
+			return true;
+	return false;
+}
+
+/* What is known has its symbols already: to read these once more may take a second. */
+static bool is_new(void *ctx, const struct module *m)
+{
+	const struct naming *n = ctx;
+	bool known = is_known(n->mods, m);
+
+	for (size_t i = 0; i + 1 < n->nlater && !known; i++)
+		known = is_known(&n->later[i], m);
+	return !known;
 }
 
 static struct module *look_again(struct naming *n, raddr_t at)
 {
-	struct modules *mods = n->nlater == LOOKS ? NULL :
+	struct modules *mods = n->looks == LOOKS ? NULL :
 		vec_push(n->later, n->nlater, n->later_cap);
 
 	if (!mods)
 		return NULL;
-	if (modules_open_process(n->target->pid, mods) < 0) {
+	n->looks++;
+	if (modules_open_process(n->target->pid, mods) < 0)
 		fail_clear();
+	else
+		modules_keep(mods, is_new, n);
+	if (!mods->n) {
 		modules_close(mods);
 		n->nlater--;
 	}
 	return module_of(n, at);
+}
+
+/* The code that is mapped there, by a list that is a tenth of a second old at most, or ten times as
+ * old as it takes to make. */
+static const struct area *code_at(struct naming *n, raddr_t at)
+{
+	const struct area *a = layout_at(&n->layout, at);
+	uint64_t now = clock_monotonic();
+
+	if (!(a && a->exec) && now >= n->next_list) {
+		if (layout_read(&n->layout, n->target->pid, NULL, NULL) < 0)
+			fail_clear();
+		n->next_list = now + MAX(LIST_AFTER, 10 * (clock_monotonic() - now));
+		a = layout_at(&n->layout, at);
+	}
+	return a && a->exec ? a : NULL;
 }
 
 /* Is there a call right before, in this memory? */
@@ -81,23 +123,6 @@ static bool is_behind_call(const struct naming *n, struct range range, raddr_t a
 		    in.size == size && (in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT))
 			return true;
 	return false;
-}
-
-struct asked {
-	raddr_t at;
-	struct range found;	/* empty: no code can be there */
-	bool file;		/* a file is mapped there */
-};
-
-static int ask_mapping(void *ctx, const struct mapping *m)
-{
-	struct asked *a = ctx;
-
-	if (!m->exec || !range_has(m->range, a->at))
-		return 0;
-	a->found = m->range;
-	a->file = m->path[0] == '/';
-	return 1;
 }
 
 static void name_in(struct module *m, raddr_t at, raddr_t before, struct named *named)
@@ -125,7 +150,6 @@ static struct named find_name(struct naming *n, uint64_t address, bool *keep)
 	raddr_t at = address & ~CALLERS_EXACT, before = at - !exact;
 	struct named ret = { .caller.address = address, .code = true };
 	struct module *m = module_of(n, before);
-	struct asked a = { .at = before };
 
 	/* Of the kernel's code nothing but that is needed, and no file tells. */
 	if (!m && callers_are_handled_at(n->callers, before)) {
@@ -133,15 +157,15 @@ static struct named find_name(struct naming *n, uint64_t address, bool *keep)
 		ret.caller.module = "[vdso]";
 		return ret;
 	}
-	if (!m && procfs_maps(n->target->pid, ask_mapping, &a) < 0)
-		fail_clear();
-	if (!m && a.file)
+	const struct area *code = m ? NULL : code_at(n, before);
+
+	if (code && code->image)
 		m = look_again(n, before);
-	*keep = m || (range_size(a.found) && !a.file);
+	*keep = m || code;
 	if (m)
 		name_in(m, at, before, &ret);
 	else
-		ret.code = range_size(a.found) && (exact || is_behind_call(n, a.found, at));
+		ret.code = code && (exact || is_behind_call(n, code->range, at));
 	return ret;
 }
 
@@ -174,6 +198,7 @@ void naming_end(struct naming *n)
 		modules_close(&n->later[i]);
 	for (size_t i = 0; i < n->cap; i++)
 		free(n->v[i].inlined);
+	layout_clear(&n->layout);
 	free(n->later);
 	free(n->v);
 	*n = (struct naming){ 0 };

@@ -19,6 +19,9 @@ struct naming {
 	/* Our own. */
 	struct modules *later;	/* as they were at later looks */
 	size_t nlater, later_cap;
+	unsigned int looks;
+	struct layout layout;	/* where code is, of no module that is known, too */
+	uint64_t next_list;	/* when it may be made anew */
 	struct named *v;	/* by hash of the address */
 	size_t n, cap;		/* cap: a power of 2, or 0 */
 };

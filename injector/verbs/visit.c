@@ -147,7 +147,7 @@ static size_t image_of(const struct modules *loaded, raddr_t at)
 
 /* What is known of an image by its slots. */
 struct image_slots {
-	bool stands;		/* one does, or its page is the process's own: so it was written to */
+	bool stands;		/* one does, or its page is the process's own, as if written to */
 	bool gone;		/* one is */
 };
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# filters_differ: most threads can never be borrowed, by their filters; the main thread can, which is
-# the last to be asked.
+# filters_differ: most threads can never be borrowed, by their filters; the main thread can, which
+# is the last to be asked.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 

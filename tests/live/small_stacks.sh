@@ -9,7 +9,8 @@
 # The outermost call of a fiber may be in neither's hands then, and its stack be taken for
 # two from there on: for two fibers, so that of few a large part is shown less deep than it
 # was. Or the open calls of its neighbour are taken for its own, and all of its calls are shown
-# within these: as much as five deep, which of 40 fibers is 8 % of all.) The same where calls are timed: such a call may be timed by none, or by both.
+# within these: as much as five deep, which of 40 fibers is 8 % of all.) The same where calls are
+# timed: such a call may be timed by none, or by both.
 # timeout: 600
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"

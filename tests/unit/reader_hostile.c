@@ -135,7 +135,7 @@ static void round_of(uint64_t seed)
 		reader_drain(w.reader, false, judge_event, frames);
 		frames_tick(frames, reader_reached(w.reader));
 	}
-	reader_limit(w.reader, 100 + rnd() % 10000);
+	reader_limit(w.reader, 100 + rnd() % 10000, 0);
 	while (reader_drain(w.reader, true, judge_event, frames) && passes++ < 100000)
 		disturb(&w);
 	CHECK(passes < 100000);

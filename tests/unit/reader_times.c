@@ -51,13 +51,46 @@ static void test_limit(void)
 	world_claim(&w, 0, 1, 0);
 	for (int i = 0; i < 3; i++)
 		world_ext(&w, 0, EXT_MARK, LOG, (uint64_t)i);
-	reader_limit(w.reader, 2);
+	reader_limit(w.reader, 2, 0);
 	CHECK_TOLD(&w, true, "0.log 0.log");
 	CHECK_EQ(reader_reached(w.reader), w.base + 2);
 	world_ext(&w, 0, EXT_MARK, LOG, 9);
 	CHECK_TOLD(&w, true, "0.log 0.log");
 	CHECK_TOLD(&w, true, "");
 	CHECK(reader_reached(w.reader) > w.base + 9);
+	world_end(&w);
+}
+
+static int slowly(void *ctx, const struct event *e)
+{
+	(void)ctx;
+	(void)e;
+	usleep(1000);
+	return 0;
+}
+
+/* What takes its time is left off, and gone on with. */
+static void test_time_limit(void)
+{
+	enum { EVENTS = 300 };
+	int64_t all = 0, n, drains = 0;
+	struct world w;
+
+	world_make(&w, 1, 2);
+	world_read(&w, 0);
+	world_claim(&w, 0, 1, 0);
+	for (int i = 0; i < EVENTS; i++)
+		world_ext(&w, 0, EXT_MARK, LOG, (uint64_t)i);
+	reader_limit(w.reader, 0, 1000000);
+	do {
+		n = reader_drain(w.reader, true, slowly, NULL);
+		all += n;
+		drains += n > 0;
+		CHECK(n >= 0 && n < EVENTS);
+		CHECK_EQ(reader_is_cut(w.reader), all < EVENTS);
+	} while (n > 0);
+	CHECK_EQ(all, EVENTS);
+	CHECK(drains > 2);
 	world_end(&w);
 }
 
@@ -101,6 +134,7 @@ int main(void)
 {
 	test_horizon();
 	test_limit();
+	test_time_limit();
 	test_epochs();
 	test_clock();
 	return failures != 0;

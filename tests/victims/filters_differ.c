@@ -25,7 +25,8 @@ static void set_filter(bool strict)
 	};
 	struct sock_fprog p = { strict ? 4 : 1, strict ? kills : lenient };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
 		victim_wrong("no filter");
 }
 

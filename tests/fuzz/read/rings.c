@@ -114,7 +114,7 @@ static void step(struct world *w, struct frames *frames)
 	if (what % 8 < ARRAY_SIZE(ways)) {
 		ways[what % 8](w);
 	} else if (what % 8 == 5) {
-		reader_limit(w->reader, 1 + input_number(&in, 1));
+		reader_limit(w->reader, 1 + input_number(&in, 1), 0);
 	} else {
 		reader_drain(w->reader, false, judge_event, frames);
 		frames_tick(frames, reader_reached(w->reader));
