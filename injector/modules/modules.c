@@ -128,14 +128,15 @@ static struct module *first_of(const struct modules *mods, size_t n, dev_t dev, 
 /* A file is opened once, however many images it has: a program may map one a thousand times. */
 static struct module *module_new(struct scan *s, const struct mapping *m)
 {
-	bool first = !first_of(s->mods, s->mods->n, m->dev, m->ino);
+	const struct module *first = first_of(s->mods, s->mods->n, m->dev, m->ino);
+	bool has_file = first && first->fd >= 0;
 	struct module *mod = vec_push(s->mods->v, s->mods->n, s->mods->cap);
 
 	if (!mod)
 		return NULL;
 	mod->path = strdup(m->path);
 	mod->base = mod->path ? base_name(mod->path) : "?";
-	mod->fd = first ? modules_open_mapped(s->pid, m) : -1;
+	mod->fd = has_file ? -1 : modules_open_mapped(s->pid, m);
 	mod->dev = m->dev;
 	mod->ino = m->ino;
 	mod->span = (struct range){ s->start, m->range.end };
@@ -224,6 +225,10 @@ static int part_copies(struct modules *mods)
 		struct module *copy = vec_push(mods->copies, mods->ncopies, mods->copies_cap);
 		if (!copy)
 			break;
+		if (other->fd < 0)
+			other->fd = mod->fd;
+		else if (mod->fd >= 0)
+			close(mod->fd);
 		mod->fd = other->fd;
 		*copy = mod->segments > other->segments ? *other : *mod;
 		*other = mod->segments > other->segments ? *mod : *other;

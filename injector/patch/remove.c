@@ -429,16 +429,11 @@ static bool shares_session(pid_t pid, ino_t ino)
 	return found == 1;
 }
 
-static bool is_older(pid_t pid, uint64_t since)
-{
-	uint64_t start = since ? procfs_start_time(pid) : 0;
-
-	return start && start < since;
-}
-
 static bool is_other(pid_t other, pid_t pid, const struct removal *r)
 {
-	return other != pid && other != getpid() && !is_older(other, r->since) &&
+	uint64_t start = r->since ? procfs_start_time(other) : 0;
+
+	return other != pid && other != getpid() && (!start || start >= r->since) &&
 		shares_session(other, r->session);
 }
 
@@ -467,8 +462,12 @@ static int remove_one(pid_t pid, bool named, struct removal *ret)
 	enum pace before = pace_set(PACE_LEISURE);
 	int err = target_open(pid, &r.target);
 
-	err = err || named || ret->by_force ? err : target_claim(&r.target);
 	err = err ? err : find_journal(&r);
+	if (!err && !named && !ret->by_force && ret->session == r.old.ino) {
+		session_forget(&r.old);
+		err = target_claim(&r.target);
+		err = err ? err : find_journal(&r);
+	}
 	if (!err)
 		tracer_await(pid, &ret->waited);
 	if (!err && !ret->session)

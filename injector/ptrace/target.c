@@ -165,7 +165,7 @@ static int seize_some(struct target *t, const pid_t *tids, int n, bool addressed
 
 		if (err)
 			return err;
-		if (now_ns() > until && i + 1 < n)
+		if (now_ns() > until && t->nthreads < (size_t)n)
 			return fail_late(t, "were reached", t->nthreads, (size_t)n);
 	}
 	return 0;

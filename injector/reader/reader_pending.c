@@ -323,7 +323,8 @@ void pending_look(struct reader *r)
 	struct sight s = { .r = r, .now = r->leaves ? r->leaves : r->now };
 	uint64_t ticks = r->clock.run_ticks, ns = MAX(r->clock.run_ns, 1u);
 
-	if (!r->pending || (!r->last && monotonic < r->next_pending))
+	/* (What a last drain has left comes before what is told here.) */
+	if (!r->pending || (r->last ? r->cut : monotonic < r->next_pending))
 		return;
 	r->next_pending = monotonic + LOOK_NS;
 	s.least = MAX(load(&r->session->least),

@@ -277,7 +277,7 @@ static int refuse_shadow(const struct target *t, pid_t tid)
 
 /* What was seen of the threads that were not fit. */
 struct unfit {
-	raddr_t sp;		/* of the last, if it was in its sleep; 0: it was awake */
+	raddr_t sp;		/* of the only one, if it was in its sleep; 0: it was awake */
 	int stopped, hold;	/* so often did one stop, and so often held that one a fault */
 };
 
@@ -306,8 +306,8 @@ static int take_one(struct target *t, struct search *s, pid_t *tid, struct threa
 		return 0;
 	s->seen->stopped += !err;
 	s->seen->hold += !err && holds_fault(t, *tid);
-	s->seen->sp = err || regs_interrupted(&(*ret)->regs) == INTERRUPTED_NONE ? 0 :
-		regs_sp(&(*ret)->regs);
+	s->seen->sp = err || s->tried > 1 || regs_interrupted(&(*ret)->regs) == INTERRUPTED_NONE ?
+		0 : regs_sp(&(*ret)->regs);
 	target_release(t);
 	if (bar)
 		*tid = 0;	/* once is enough */

@@ -9,8 +9,6 @@ enum {
 	CALL_MOST = 16,		/* bytes of an instruction */
 };
 
-#define LIST_AFTER 100000000ull	/* ns */
-
 struct named {
 	struct caller caller;	/* its address 0: free */
 	char *inlined;		/* its own */
@@ -91,8 +89,8 @@ static struct module *look_again(struct naming *n, raddr_t at)
 	return module_of(n, at);
 }
 
-/* The code that is mapped there, by a list that is a tenth of a second old at most, or ten times as
- * old as it takes to make. */
+/* The code that is mapped there. A list of all is made anew for what is not in it, but only when ten
+ * times as long has passed as that takes. */
 static const struct area *code_at(struct naming *n, raddr_t at)
 {
 	const struct area *a = layout_at(&n->layout, at);
@@ -101,7 +99,7 @@ static const struct area *code_at(struct naming *n, raddr_t at)
 	if (!(a && a->exec) && now >= n->next_list) {
 		if (layout_read(&n->layout, n->target->pid, NULL, NULL) < 0)
 			fail_clear();
-		n->next_list = now + MAX(LIST_AFTER, 10 * (clock_monotonic() - now));
+		n->next_list = now + 10 * (clock_monotonic() - now);
 		a = layout_at(&n->layout, at);
 	}
 	return a && a->exec ? a : NULL;

@@ -109,6 +109,10 @@ child=$(tell fork '^child' | cut -d' ' -f2)
 status 5 "$INJECT" stop -p "$child"
 refused 'is held by inject'
 clean "$child"
+status 1 "$INJECT" -p "$child" -f plugin_answer -d 0.1
+refused 'is held by inject'
 inject_end
+removed
+status 0 "$INJECT" -p "$child" -f plugin_answer -d 0.3
 removed
 victim_quit
