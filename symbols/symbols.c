@@ -220,7 +220,7 @@ static int read_functions(struct symbols *s)
 	return err ? fail(-err, "read the functions of %s", s->path) : 0;
 }
 
-int symbols_open(int fd, const char *path, struct symbols **ret)
+static int open_with(int fd, const char *path, int (*more)(struct symbols *), struct symbols **ret)
 {
 	struct symbols *s = calloc(1, sizeof(*s));
 	int err;
@@ -231,8 +231,8 @@ int symbols_open(int fd, const char *path, struct symbols **ret)
 	err = s->impl ? copy_path(s, path) : fail(ENOMEM, "read %s", path);
 	if (!err)
 		err = read_file(s, fd);
-	if (!err)
-		err = read_functions(s);
+	if (!err && more)
+		err = more(s);
 	err = err ? err : symbols_error(s);
 	if (err) {
 		symbols_close(s);
@@ -242,6 +242,16 @@ int symbols_open(int fd, const char *path, struct symbols **ret)
 	image_detach(&s->impl->image);
 	*ret = s;
 	return 0;
+}
+
+int symbols_open(int fd, const char *path, struct symbols **ret)
+{
+	return open_with(fd, path, read_functions, ret);
+}
+
+int symbols_open_text(int fd, const char *path, struct symbols **ret)
+{
+	return open_with(fd, path, NULL, ret);
 }
 
 void symbols_close(struct symbols *s)

@@ -193,6 +193,8 @@ struct symbols {
  * table of the file that makes no sense: what it would have told is missing.
  */
 int symbols_open(int fd, const char *path, struct symbols **ret);
+/* The same of its text alone: there are no functions, and nothing that data tells. */
+int symbols_open_text(int fd, const char *path, struct symbols **ret);
 /* The name by which others link this file, "" (and false) if there is none. Reads
  * nothing else of it. */
 bool symbols_soname(int fd, const char *path, char *ret, size_t size);

@@ -195,8 +195,10 @@ static void module_clear(struct module *mod)
 {
 	signatures_close(mod->signatures);
 	usdt_free(mod->usdt);
-	if (!mod->twin)
+	if (!mod->twin) {
 		symbols_close(mod->symbols);
+		symbols_close(mod->text);
+	}
 	if (mod->fd >= 0 && !mod->twin)
 		close(mod->fd);
 	free(mod->path);
@@ -283,16 +285,17 @@ int modules_open_file(const char *path, struct modules *ret)
 }
 
 /* The load bias, from the file's text that the first executable mapping maps. */
-static int find_bias(struct module *mod)
+static int find_bias(struct module *mod, const struct symbols *s)
 {
-	for (size_t i = 0; i < mod->symbols->ntexts; i++) {
-		const struct text *t = &mod->symbols->texts[i];
+	for (size_t i = 0; i < s->ntexts; i++) {
+		const struct text *t = &s->texts[i];
 
 		if (ALIGN_DOWN(t->offset, kernel_page()) > mod->map_offset ||
 		    mod->map_offset >= t->offset + range_size(t->range))
 			continue;
 		mod->bias = mod->maps[0].start - mod->map_offset -
 			(t->range.start - t->offset);
+		mod->has_bias = true;
 		return 0;
 	}
 	return fail(0, "%s: no executable segment of the file is mapped", mod->path);
@@ -303,7 +306,7 @@ static int copy_symbols(struct module *mod)
 	int err = module_symbols(mod->twin);
 
 	mod->symbols = err ? NULL : mod->twin->symbols;
-	err = err ? err : find_bias(mod);
+	err = err ? err : find_bias(mod, mod->symbols);
 	if (err)
 		mod->symbols = NULL;
 	return err;
@@ -322,7 +325,7 @@ int module_symbols(struct module *mod)
 	if (arch)
 		err = plan_linkage(arch, mod->symbols);
 	if (!err && mod->nmaps)
-		err = find_bias(mod);
+		err = find_bias(mod, mod->symbols);
 	if (err && mod->symbols) {
 		symbols_close(mod->symbols);
 		mod->symbols = NULL;
@@ -467,14 +470,28 @@ struct module *modules_image(const struct modules *mods, raddr_t addr)
 	return m ? m : module_among(mods->copies, mods->ncopies, addr);
 }
 
+/* Its symbols, or what knows as much of its text; NULL with a message. */
+static const struct symbols *module_text(struct module *mod)
+{
+	struct module *of = mod->twin ?: mod;
+
+	if (!of->symbols && !of->text && of->fd >= 0)
+		symbols_open_text(of->fd, of->path, &of->text);
+	const struct symbols *s = of->symbols ?: of->text;
+
+	return s && (mod->has_bias || !find_bias(mod, s)) ? s : NULL;
+}
+
 bool modules_hold(const struct modules *mods, raddr_t addr, const uint8_t *bytes, size_t n)
 {
 	struct module *m = modules_image(mods, addr);
+	const struct symbols *s = m ? module_text(m) : NULL;
 	size_t there;
 
 	/* One failure is no reason to leave a probe behind. */
-	if (!m || (module_symbols(m) < 0 && module_symbols(m) < 0))
-		return false;
-	const uint8_t *file = symbols_text(m->symbols, addr - m->bias, &there);
+	if (m && !s)
+		s = module_text(m);
+	const uint8_t *file = s ? symbols_text(s, addr - m->bias, &there) : NULL;
+
 	return file && there >= n && memcmp(file, bytes, n) == 0;
 }

@@ -33,7 +33,8 @@ struct module {
 				 * not be opened (then symbols is NULL). A copy's is its file's */
 	dev_t dev;
 	ino_t ino;
-	raddr_t bias;		/* run-time address minus link-time address */
+	raddr_t bias;		/* run-time address minus link-time address, */
+	bool has_bias;		/* if it was looked for */
 	struct range *maps;	/* its executable mappings, run-time */
 	size_t nmaps, maps_cap;
 	uint64_t map_offset;	/* in the file, of maps[0] */
@@ -47,6 +48,7 @@ struct module {
 	bool shared;		/* an executable mapping is MAP_SHARED */
 	struct module *twin;	/* of a copy: that which is listed, whose file and symbols it has */
 	struct symbols *symbols;/* owned; NULL until modules_symbols */
+	struct symbols *text;	/* owned; NULL, or what modules_hold needs of them */
 	struct signatures *signatures;	/* owned; NULL until module_signature */
 	const struct usdt_sites *usdt;	/* owned; NULL until module_usdt */
 };
@@ -112,7 +114,7 @@ const char *modules_exe(const struct modules *);
 struct module *modules_at(const struct modules *, raddr_t);
 /* The same, or a copy. */
 struct module *modules_image(const struct modules *, raddr_t);
-/* Does its file hold these bytes there? Reads its symbols if need be. */
+/* Does its file hold these bytes there? Reads its text if need be. */
 bool modules_hold(const struct modules *, raddr_t, const uint8_t *bytes, size_t n);
 void modules_close(struct modules *);
 
