@@ -89,8 +89,8 @@ static struct module *look_again(struct naming *n, raddr_t at)
 	return module_of(n, at);
 }
 
-/* The code that is mapped there. A list of all is made anew for what is not in it, but only when ten
- * times as long has passed as that takes. */
+/* The code that is mapped there. A list of all is made anew for what is not in it, but only when
+ * ten times as long has passed as that takes. */
 static const struct area *code_at(struct naming *n, raddr_t at)
 {
 	const struct area *a = layout_at(&n->layout, at);
