@@ -52,7 +52,7 @@ rm -r disk/t
 
 # Others fill the disk.
 inject_bg record -p "$VICTIM" -f count_leaf -o disk/t
-head -c 12M /dev/zero >disk/others
+head -c 9M /dev/zero >disk/others
 wait "$TRACER" || die "to leave room is an error: $(cat trace.err)"
 has_line 'disk/t ends here: its disk has only [0-8][.][0-9] MiB left' trace.err || die "$(cat trace.err)"
 removed
