@@ -236,8 +236,7 @@ static int part_copies(struct modules *mods)
 		*other = mod->segments > other->segments ? *mod : *other;
 		copy->twin = other;
 	}
-	/* (Where memory is out, what was not looked at goes with the rest. It may be a copy, too:
-	 * those have no descriptor yet.) */
+	/* (Where memory is out, what was not looked at goes with the rest.) */
 	for (size_t k = i; k < mods->n; k++)
 		module_clear(&mods->v[k]);
 	bool all = i == mods->n;

@@ -15,6 +15,7 @@
 #include "injector/patch/order.h"
 #include "injector/patch/restore.h"
 #include "injector/patch/semaphores.h"
+#include "injector/patch/sharers.h"
 #include "injector/patch/slots.h"
 #include "injector/patch/stuck.h"
 #include "injector/patch/traps.h"
@@ -45,7 +46,7 @@ struct removing {
 	bool own;		/* the journal's states are meant to be this process's: see
 				 * has_journal */
 	bool damaged;		/* the journal */
-	bool stays;		/* something of ours, or what another tool may put back */
+	bool traps;		/* one stays, or may be put back by another tool */
 	raddr_t moved;		/* a jump of ours that stands where no file's code is; 0: none */
 	struct text_diffs strays;	/* bytes of others there: ours, or the same by chance */
 	struct removal *report;
@@ -79,27 +80,32 @@ static bool may_stand(const struct slot *s)
  * that is looked at when all is done. */
 enum { CERTAIN = 4 };
 
+static bool is_trap(const struct change *undo)
+{
+	return undo->len >= arch_host()->trap_size &&
+		!memcmp(undo->from, arch_host()->trap, arch_host()->trap_size);
+}
+
 static int note_moved(struct removing *r, const struct change *undo)
 {
-	struct text_diff *d = NULL;
-
-	if (undo->len >= CERTAIN || r->report->changes)
+	if (undo->len >= CERTAIN || r->report->changes || is_trap(undo)) {
 		r->moved = undo->addr;
-	else if (!(d = vec_push(r->strays.v, r->strays.n, r->strays.cap)))
+		return 0;
+	}
+	struct text_diff *d = vec_push(r->strays.v, r->strays.n, r->strays.cap);
+
+	if (!d)
 		return fail(ENOMEM, "read the journal");
-	if (d)
-		*d = (struct text_diff){ undo->addr, undo->len, { 0 } };
+	*d = (struct text_diff){ undo->addr, undo->len, { 0 } };
 	return 0;
 }
 
-static bool list_stands(struct removing *r, const struct change *undo)
+static bool reads_now(struct removing *r, const struct change *c, uint8_t now[CHANGE_MAX])
 {
-	uint8_t now[CHANGE_MAX];
-	bool ours = !target_read(&r->target, undo->addr, now, undo->len) &&
-		!memcmp(now, undo->from, undo->len);
+	bool there = !target_read(&r->target, c->addr, now, c->len);
 
 	fail_clear();
-	return ours;
+	return there;
 }
 
 /*
@@ -109,10 +115,12 @@ static bool list_stands(struct removing *r, const struct change *undo)
  */
 static int list_change(struct removing *r, const struct change *undo)
 {
+	uint8_t now[CHANGE_MAX];
+
 	if (!undo->len || undo->len > CHANGE_MAX)
 		return 0;
 	if (!modules_image(&r->mods, undo->addr)) {
-		if (!list_stands(r, undo))
+		if (!reads_now(r, undo, now) || memcmp(now, undo->from, undo->len) != 0)
 			return 0;
 		int err = note_moved(r, undo);
 
@@ -186,6 +194,14 @@ static int list_changes(struct removing *r)
 	return err;
 }
 
+/* Another file's code is there by now: nothing of ours can come back. */
+static bool is_of_file(struct removing *r, const struct change *c)
+{
+	uint8_t now[CHANGE_MAX];
+
+	return reads_now(r, c, now) && modules_hold(&r->mods, c->addr, now, c->len);
+}
+
 /* What becomes of one jump, for its own sake. Another tool has written over
  * it, and may put it back, or the journal is wrong: then it is stuck. (A short one of
  * an earlier visit may have left the very bytes that another file has there now.) */
@@ -196,8 +212,8 @@ static enum fate fate_of(struct removing *r, const struct change *c, uint8_t is)
 	if (is == TEXT_FROM)
 		return is_original(r, c) ? FATE_GOES : FATE_STAYS;
 	return is == TEXT_OTHER && (r->report->changes || !r->old.found ||
-				    r->old.slots[c->slot].state != SLOT_REMOVED) ?
-		FATE_STAYS : FATE_NONE;
+				    r->old.slots[c->slot].state != SLOT_REMOVED) &&
+		!is_of_file(r, c) ? FATE_STAYS : FATE_NONE;
 }
 
 /* Keep the changes whose jump really stands in this process's text and can go.
@@ -219,7 +235,7 @@ static int keep_standing(struct removing *r)
 	if (err)
 		return err;
 	for (size_t i = 0; i < r->n; i++) {
-		r->stays = r->stays || fate[i] == FATE_STAYS;
+		r->traps |= fate[i] == FATE_STAYS && is_trap(&r->changes[i]);
 		if (fate[i] == FATE_GOES)
 			r->changes[kept++] = r->changes[i];
 	}
@@ -345,7 +361,7 @@ static int restore_standing(struct removing *r)
 	r->n = 0;
 	r->moved = 0;
 	verify_clear(&r->strays);
-	r->stays = false;
+	r->traps = false;
 	int err = modules_open_process(r->target.pid, &r->mods);
 
 	err = err ? err : list_changes(r);
@@ -369,7 +385,7 @@ static int remove_here(void *ctx)
 		err = restore_standing(r);
 	}
 	/* A trap of ours that stays is the program's death without its handler. */
-	if (!err && r->old.found && !r->stays)
+	if (!err && r->old.found && !r->traps)
 		err = traps_unhook(&r->target, &r->mods, &r->old.s);
 	r->report->longest_pause = MAX(r->report->longest_pause, r->target.longest_pause);
 	r->report->repaired += r->target.repaired;
@@ -409,32 +425,12 @@ static int find_journal(struct removing *r)
 	return 0;
 }
 
-static int maps_session(void *ctx, const struct mapping *m)
-{
-	const ino_t *session = ctx;
-
-	return m->ino == *session && session_may_be(m);
-}
-
-/* Asked again if it cannot be told: a process that is not known to share it keeps its
- * probes. */
-static bool shares_session(pid_t pid, ino_t ino)
-{
-	int found = procfs_maps(pid, maps_session, &ino);
-
-	if (found < 0 && found != -ENOENT && found != -ESRCH)
-		found = procfs_maps(pid, maps_session, &ino);
-	if (found < 0)
-		fail_clear();
-	return found == 1;
-}
-
 static bool is_other(pid_t other, pid_t pid, const struct removal *r)
 {
 	uint64_t start = r->since ? procfs_start_time(other) : 0;
 
 	return other != pid && other != getpid() && (!start || start >= r->since) &&
-		shares_session(other, r->session);
+		sharers_has(other, r->session);
 }
 
 /* The journal is its process's, and that of a forked child only if it was named, and that process
@@ -506,7 +502,7 @@ void remove_each_other(pid_t pid, const struct removal *r,
  * along. */
 static void remove_other(pid_t other, struct removal *ret)
 {
-	if (remove_one(other, false, ret) && shares_session(other, ret->session))
+	if (remove_one(other, false, ret) && sharers_has(other, ret->session))
 		complain(ret, fail_text());
 	fail_clear();
 }

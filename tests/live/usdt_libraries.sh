@@ -5,6 +5,8 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+need strace
+
 put() { cp "$VICTIMS/$1.so" new.so && mv new.so plugin.so; }
 load() { tell "load $1" '^loaded' >/dev/null; }
 loaded() { [ "$(grep -c 'plugin.so was loaded: 1 of 1 ' trace.err)" -ge "$1" ]; }
