@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* condition_types: what is each operand, and do they go together? */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "values/condition_build.h"
@@ -339,29 +340,48 @@ static bool is_order(const struct node *n)
 	return n->op != RELATION_EQ && n->op != RELATION_NE;
 }
 
+/* (What an owner leads to is compared by its pointer, however large the owner is.) */
 static unsigned int bits_of(const struct building *b, const struct operand *o)
 {
-	if (o->from != FROM_VALUE)
+	if (o->from != FROM_VALUE || o->kind != OPERAND_NUMBER)
 		return 64;
 	return o->value.bits ? o->value.bits :
-		(unsigned int)(8 * signature_type_at(b->s, o->value.type)->size);
+		MIN(64u, 8 * (unsigned int)signature_type_at(b->s, o->value.type)->size);
 }
 
 /* As C has it, -1 is the number that has all bits of the other one's type; but it is not below
  * each of them. */
-static int convert(struct building *b, const struct node *n, const struct operand *other,
-		   struct operand *literal)
+static int convert_negative(struct building *b, const struct node *n, const struct operand *other,
+			    unsigned int bits, struct operand *literal)
 {
-	unsigned int bits = bits_of(b, other);
-
-	if (!is_literal(literal) || is_literal(other) || !other->is_unsigned ||
-	    !literal->is_signed || (int64_t)literal->number >= 0)
-		return 0;
 	if (is_order(n) || other->from == FROM_FACT)
 		return wrong(b, n, "this is never below 0%s", other->from == FROM_FACT ? "" :
 			     ": its type has no sign");
 	literal->number = literal->number << (64 - bits) >> (64 - bits);
 	literal->is_signed = bits < 64;
+	return 0;
+}
+
+/* So 0xff is what a signed char has with all bits set. What its type has no bits for no value is,
+ * and each is on the same side of it. */
+static int convert(struct building *b, const struct node *n, const struct operand *other,
+		   struct operand *literal)
+{
+	unsigned int bits = bits_of(b, other);
+	uint64_t all = ~0ull >> (64 - bits), positive = other->is_unsigned ? all : all >> 1;
+	bool minus = literal->is_signed && (int64_t)literal->number < 0;
+
+	if (!is_literal(literal) || is_literal(other))
+		return 0;
+	if (minus && other->is_unsigned)
+		return convert_negative(b, n, other, bits, literal);
+	if (other->from != FROM_VALUE || (minus ? ~literal->number : literal->number) <= positive)
+		return 0;
+	if (is_order(n) || minus || literal->number > all)
+		return wrong(b, n, "the number is beyond its type, which has %" PRId64 " to %" PRIu64,
+			     other->is_unsigned ? 0 : -(int64_t)positive - 1, positive);
+	literal->number |= ~all;
+	literal->is_signed = true;
 	return 0;
 }
 

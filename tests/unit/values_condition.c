@@ -30,6 +30,8 @@ static void numbers(void)
 	passes("n > 9223372036854775807");
 	passes("c == -128 && c < 0 && -c == 128");
 	passes("h == 65535 && h == -1");
+	passes("c == 0x80 && c == '\\x80' && c != 0x7f && s == 0xfffffffffffffffb");
+	expect("retval == 0xffffffff", VERDICT_OPEN, (uint32_t)-1, VERDICT_PASSES);
 	passes("s == -5 && s < 0 && s < fd && s < n");
 	fails("n < s");
 	passes("n > s && fd > s");
@@ -234,6 +236,12 @@ static void errors(void)
 	wrong("duration", -EINVAL, 0, "a time is no condition: compare it, as in duration > 10ms");
 	wrong("x + 1 > 2", -EINVAL, 2, "floats are compared only");
 	wrong("n < -1", -EINVAL, 2, "this is never below 0: its type has no sign");
+	wrong("fd < 2147483648", -EINVAL, 3,
+	      "the number is beyond its type, which has -2147483648 to 2147483647");
+	wrong("-2147483649 == fd", -EINVAL, 12,
+	      "the number is beyond its type, which has -2147483648 to 2147483647");
+	wrong("fd == 4294967296", -EINVAL, 3,
+	      "the number is beyond its type, which has -2147483648 to 2147483647");
 	wrong("fd & 1 == 1", -EINVAL, 3,
 	      "comparisons bind more than & | ^: put ( and ) around the numbers");
 	wrong("1 < fd < 3", -EINVAL, 7, "comparisons are combined by && and ||, and not compared");
