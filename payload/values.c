@@ -25,18 +25,8 @@
  */
 #include <asm/unistd.h>
 
+#include "payload/kept.h"
 #include "payload/payload.h"
-
-/* What the exit needs of what the entry has read, by the call's stack pointer. */
-struct kept {
-	uint64_t sp;		/* 0: free */
-	uint32_t func;
-	uint32_t n;		/* bytes */
-	struct plan_ref by;
-	uint8_t bytes[104];	/* results, as in a capture */
-};
-
-enum { KEPT = 64 };
 
 struct capture_area {
 	struct reads_registers registers;
@@ -46,9 +36,8 @@ struct capture_area {
 	struct condition_facts facts;
 	uint32_t asking;	/* 1: the kernel is asked for memory, or may be */
 	uint32_t from;		/* in the state's capture: what is to be put */
-	uint32_t next;
 	struct plan_ref by;	/* what the call under way is read and judged by */
-	struct kept kept[KEPT];
+	struct kept_calls kept;
 	uint8_t x87[528];	/* room for what the processor saves */
 	/* Room for what a system call changes: 32 registers of 256 bytes, 17 of 32. */
 	uint8_t vectors[32 * 256 + 17 * 32] __attribute__((aligned(16)));
@@ -202,41 +191,7 @@ uint64_t values_returns_to(const struct session *s, const struct thread *t, uint
 	return cpu_plain(ret);
 }
 
-/* ---- what the exit needs ------------------------------------------------- */
-
-static struct kept *find_kept(struct capture_area *a, uint64_t sp)
-{
-	uint32_t i;
-
-	for (i = 0; i < KEPT; i++)
-		if (a->kept[i].sp == sp)
-			return &a->kept[i];
-	return NULL;
-}
-
-/* The results of the operations that have a bit; those for which there is no room are left out,
- * and what needs them will not be read. */
-static void keep(struct capture_area *a, const struct capture_plan *p, uint64_t func, uint64_t sp)
-{
-	struct kept *k = find_kept(a, sp) ?: &a->kept[a->next++ % KEPT];
-	uint32_t i, j, at, n;
-
-	publish(&k->sp, 0);
-	k->func = (uint32_t)func;
-	k->by = a->by;
-	k->n = 0;
-	for (i = 0; i < p->plan.nentry && i < READS_MAX; i++) {
-		at = a->state.v[i].at - sizeof(struct read_result);
-		n = (a->state.v[i].n + sizeof(struct read_result) + 3u) & ~3u;
-		if (!(p->kept >> i & 1) || !a->state.v[i].done || k->n + n > sizeof(k->bytes) ||
-		    at > READS_CAPTURE_MAX - n)
-			continue;
-		for (j = 0; j < n; j++)
-			k->bytes[k->n + j] = a->state.capture[at + j];
-		k->n += n;
-	}
-	publish(&k->sp, sp);
-}
+/* ---- what was read before ------------------------------------------------ */
 
 /* Results as the entry's capture has them, or some of them, are there again. */
 static void recall(struct reads_state *s, const uint8_t *bytes, uint32_t n)
@@ -255,23 +210,6 @@ static void recall(struct reads_state *s, const uint8_t *bytes, uint32_t n)
 		at += (uint32_t)((r->n + sizeof(*r) + 3u) & ~3u);
 	}
 	s->used = (uint16_t)n;
-}
-
-/* Of what a call's entry has kept. */
-static struct kept *kept_of(struct capture_area *a, uint64_t func, uint64_t sp)
-{
-	struct kept *k = find_kept(a, sp);
-
-	return k && k->func == func && observe(&k->n) <= sizeof(k->bytes) ? k : NULL;
-}
-
-/* The results that the exit's operations ask for. */
-static void take_kept(struct capture_area *a, struct kept *k)
-{
-	uint32_t n = observe(&k->n);
-
-	recall(&a->state, k->bytes, n <= sizeof(k->bytes) ? n : 0);
-	publish(&k->sp, 0);
 }
 
 /* ---- what pending calls have read ---------------------------------------- */
@@ -403,10 +341,8 @@ enum verdict values_verdict(const struct session *s, const struct thread *t, boo
 
 void values_forget(const struct session *s, const struct thread *t, uint64_t sp)
 {
-	struct kept *k = s->plans_funcs ? find_kept(area_of(s, t), sp) : NULL;
-
-	if (k)
-		publish(&k->sp, 0);
+	if (s->plans_funcs)
+		kept_forget(&area_of(s, t)->kept, sp);
 }
 
 void values_hello(void)
@@ -416,14 +352,11 @@ void values_hello(void)
 
 void values_claim(const struct session *s, const struct thread *t)
 {
-	uint32_t i;
-
 	/* (Memory that nothing was put into is not made.) */
 	if (!s->plans_funcs || !observe(&s->planned))
 		return;
 	area_of(s, t)->asking = 0;
-	for (i = 0; i < KEPT; i++)
-		area_of(s, t)->kept[i].sp = 0;
+	area_of(s, t)->kept.used = 0;
 }
 
 /* ---- a call -------------------------------------------------------------- */
@@ -468,7 +401,7 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 	if (!s->plans_funcs)
 		return 0;
 	a = area_of(s, t);
-	k = what == WHAT_EXIT ? kept_of(a, func, sp) : NULL;
+	k = what == WHAT_EXIT ? kept_find(&a->kept, func, sp) : NULL;
 	p = k ? plan_by(s, &k->by) : NULL;
 	p = take_plan(s, a, p ? observe(&k->by.at) : plan_now(s, func));
 	if (!p)
@@ -478,12 +411,16 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 		return 0;
 	}
 	begin(a, p, sp, held);
-	if (k)
-		take_kept(a, k);
+	if (k) {
+		uint32_t n = observe(&k->n);
+
+		recall(&a->state, k->bytes, n <= sizeof(k->bytes) ? n : 0);
+		kept_forget(&a->kept, sp);
+	}
 	a->from = a->state.used;
 	reads_run(&p->plan, what == WHAT_EXIT, &a->registers, &memory, &a->state);
 	if (what == WHAT_ENTRY && p->kept)
-		keep(a, p, func, sp);
+		kept_put(&a->kept, p, &a->by, &a->state, func, sp);
 	return values_words(a->state.used - a->from);
 }
 

@@ -404,7 +404,8 @@ ARM64_BRIEF := arm64_words attach_exec attach_landing attach_recursion attach_ru
 ARM64_BRIEF_OLDER := arm64_words attach_single
 arm64 = $(MAKE) --no-print-directory $(PARALLEL) ARCH=arm64 SYSROOT=$(BUILD)/guest/sysroot \
 	BUILD=$(BUILD)/arm64
-in-arm64 = tools/arm64/in-guest.sh $(BUILD)/guest . env MOST=1200
+# (The guest has a copy of all that was built in its memory.)
+in-arm64 = MEMORY=5G tools/arm64/in-guest.sh $(BUILD)/guest . env MOST=1200
 arm64-run = tools/arm64/run-tests.sh $(BUILD)/arm64
 ARM64_UNIT_BIN = $(ARM64_UNIT:%=$(BUILD)/arm64/tests/%)
 
@@ -432,7 +433,7 @@ check-arm64-pages:
 	@tools/arm64/guest.sh $(BUILD)/guest
 	@for kib in $(PAGES); do tools/arm64/pages.sh $(BUILD)/guest $(BUILD)/guest-$$kib $$kib; done
 	@$(arm64) all victims $(ARM64_UNIT_BIN)
-	@for kib in $(PAGES); do TIMEOUT=3000 \
+	@for kib in $(PAGES); do MEMORY=5G TIMEOUT=3000 \
 		tools/arm64/in-guest.sh $(BUILD)/guest-$$kib . env MOST=1200 SKIPS=tests/skips \
 		$(arm64-run) $(PAGES_UNIT:%=$(BUILD)/arm64/tests/unit/%) \
 		$(ARM64_BRIEF:%=tests/live/%.sh) || exit 1; done
@@ -442,7 +443,7 @@ soak-arm64:
 	@tools/deps.sh build arm64
 	@tools/arm64/guest.sh $(BUILD)/guest
 	@$(arm64) all victims $(ARM64_UNIT_BIN)
-	@MEMORY=4G TIMEOUT=86400 $(in-arm64) MOST=7200 $(arm64-run) $(ARM64_UNIT_BIN) \
+	@TIMEOUT=86400 $(in-arm64) MOST=7200 $(arm64-run) $(ARM64_UNIT_BIN) \
 		$(filter-out tests/live/real_%,$(LIVE)) $(FAULT)
 
 # The same tests in one file, for a machine with nothing on it; of this instruction set a few.

@@ -88,17 +88,33 @@ static bool take_length(const struct read_op *o, const struct reads_state *s, ui
 	return true;
 }
 
+/* Where the NUL is; n: there is none. */
+static uint16_t find_nul(const uint8_t *text, uint16_t n)
+{
+	const uint64_t ones = ~0ull / 0xff;
+	uint16_t i = 0;
+
+	for (uint64_t eight; i + 8 <= n; i += 8) {
+		__builtin_memcpy(&eight, text + i, 8);
+		if ((eight - ones) & ~eight & ones << 7)
+			break;
+	}
+	while (i < n && text[i])
+		i++;
+	return i;
+}
+
 /* Text ends at its NUL, at its length if that is told, or at the cap, if a NUL follows. */
 static uint8_t end_of_text(const struct read_op *o, uint64_t at, const struct reads_memory *m,
 			   const uint8_t *to, uint16_t *n, uint8_t status)
 {
+	uint16_t end = find_nul(to, *n);
 	uint8_t next;
 
-	for (uint16_t i = 0; i < *n; i++)
-		if (!to[i]) {
-			*n = i;
-			return READ_DONE;
-		}
+	if (end < *n) {
+		*n = end;
+		return READ_DONE;
+	}
 	if (status == READ_FAILED || (o->length_index != READS_NONE && status == READ_DONE))
 		return status;
 	return m->read(m->ctx, at + *n, &next, 1) == 1 && !next ? READ_DONE : READ_CUT;

@@ -110,13 +110,26 @@ enum { CPU_FIRST = 5, CPU_SECOND = 4 };	/* arguments: %rdi, %rsi */
 
 enum { CPU_STACK = 7 };	/* the stack pointer, which is not among them */
 
+/* What slow.S has pushed where values are read, from its lowest word on, by the registers' numbers
+ * in DWARF (System V ABI, AMD64 supplement, 3.6.2): %rbp, %r12 to %r15, %rbx, %r11 to %r8, %rdi,
+ * %rsi, %rdx; the flags; and what the stub has pushed: the way back, %rax, %rcx. */
 static inline void cpu_held(const uint64_t *held, uint64_t *general)
 {
-	static const uint8_t order[17] = { 6, 12, 13, 14, 15, 3, 11, 10, 9, 8, 5, 4, 1, 17, 18,
-					   0, 2 };	/* 17 and 18: flags, the way back */
-
-	for (unsigned int i = 0; i < sizeof(order); i++)
-		general[order[i]] = held[i];
+	general[6] = held[0];
+	general[12] = held[1];
+	general[13] = held[2];
+	general[14] = held[3];
+	general[15] = held[4];
+	general[3] = held[5];
+	general[11] = held[6];
+	general[10] = held[7];
+	general[9] = held[8];
+	general[8] = held[9];
+	general[5] = held[10];
+	general[4] = held[11];
+	general[1] = held[12];
+	general[0] = held[15];
+	general[2] = held[16];
 }
 
 enum {

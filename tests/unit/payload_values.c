@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is what a plan says read of each call, and given with its record: in recursion, where the ring is
- * full, after a longjmp, in signal handlers that come at any time; and does a plan that something
- * has written over do no harm?
+ * Is what a plan says read of each call, and given with its record: in recursion, around others,
+ * where the ring is full, after a longjmp, in signal handlers that come at any time; and does a
+ * plan that something has written over do no harm?
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "tests/unit/payload_world.h"
 #include "values/reads.h"
 
-enum { VALUED = 1, DEEP = 2, LEFT = 3, PLANS = 1 << 16, BLOCKS = 200, RANDOM = 20000 };
+enum { VALUED = 1, DEEP = 2, LEFT = 3, AROUND = 4, PLANS = 1 << 16, BLOCKS = 200, RANDOM = 20000 };
 
 /* What the functions are given: read by the pointer at the entry, and at the exit. */
 struct block {
@@ -21,11 +21,12 @@ struct block {
 };
 
 static struct world w;
-static probed_fn *valued, *deep, *left;
+static probed_fn *valued, *deep, *left, *around;
 static uint8_t *plans;
 static struct reader *reader;
 static struct reader_func names[] = {
 	{ .name = "?" }, { .name = "valued" }, { .name = "deep" }, { .name = "left" },
+	{ .name = "around" },
 };
 static struct block blocks[BLOCKS];
 static jmp_buf back;
@@ -72,7 +73,7 @@ static void make_plans(void)
 	p->plan = (struct read_plan){ .nops = 4, .nentry = 2 };
 	memcpy(p->plan.ops, ops, sizeof(ops));
 	MUST(!reads_check(&p->plan));
-	for (int i = VALUED; i <= LEFT; i++)
+	for (int i = VALUED; i <= AROUND; i++)
 		((uint32_t *)plans)[i] = 64 / 8;
 }
 
@@ -103,6 +104,12 @@ static void again(void *arg)
 	if (b + 1 < blocks + BLOCKS)
 		deep(b + 1);
 	b->number += 1000;
+}
+
+static void many(void *arg)
+{
+	for (int i = 0; i < 500; i++)
+		valued(arg);
 }
 
 static void leave(void *arg)
@@ -205,6 +212,20 @@ static void test_deep(void)
 	CHECK_EQ(wrong, 0);
 }
 
+/* However many calls are made in a call, and in one of these: its exit has what its entry has read. */
+static void test_around(void)
+{
+	begin();
+	around(&blocks[0]);
+	look();
+	around(&blocks[1]);
+	look();
+	CHECK_EQ(entries, 1002);
+	CHECK_EQ(exits, 1002);
+	CHECK_EQ(unread, 0);
+	CHECK_EQ(wrong, 0);
+}
+
 static void test_left(void)
 {
 	begin();
@@ -300,6 +321,8 @@ static void test_damaged(void)
 	for (int i = 0; i < RANDOM; i++) {
 		for (uint64_t k = random_word() % 8; k; k--)
 			p[random_word() % (i % 2 ? sizeof(good) : 160)] = (uint8_t)random_word();
+		for (uint64_t k = random_word() % 64; k; k--)
+			plans[PLANS + random_word() % CAPTURE_TAKEN] = (uint8_t)random_word();
 		((uint32_t *)plans)[VALUED] = i % 16 ? 8 : (uint32_t)random_word();
 		valued(&blocks[i % BLOCKS]);
 		if (i % 32 == 0)
@@ -317,8 +340,10 @@ int main(void)
 	valued = make(VALUED, body);
 	deep = make(DEEP, again);
 	left = make(LEFT, leave);
+	around = make(AROUND, many);
 	test_each();
 	test_deep();
+	test_around();
 	test_left();
 	test_full();
 	test_no_call();
