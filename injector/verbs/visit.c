@@ -127,13 +127,6 @@ static bool is_gone(struct code *c, const struct modules *loaded, const struct s
 	return !same && (!memcmp(now, s->old, s->len) || !modules_image(loaded, s->addr));
 }
 
-static void forget_slot(struct visit *v, uint32_t i, bool tells)
-{
-	v->session.slots[i].state = SLOT_REMOVED;
-	if (tells)
-		session_mark(&v->target, &v->session, i, SLOT_REMOVED);
-}
-
 /* An image by its number; that behind the last: none has it. */
 static size_t image_of(const struct modules *loaded, raddr_t at)
 {
@@ -154,19 +147,19 @@ struct image_slots {
 /* A counter goes with the places of its library, where that was loaded anew. (Of a visit that was
  * killed a place may be gone, and the counter be raised.) */
 static void forget_counters(struct visit *v, const struct modules *loaded,
-			    const struct image_slots *images, bool tells)
+			    const struct image_slots *images)
 {
 	for (uint32_t i = 0; i < v->session.s.nslots; i++) {
-		const struct slot *s = &v->session.slots[i];
+		struct slot *s = &v->session.slots[i];
 		const struct image_slots *image = &images[image_of(loaded, s->addr)];
 
 		if (s->kind == SLOT_SEMAPHORE && session_is_pending(s) && image->gone &&
 		    !image->stands)
-			forget_slot(v, i, tells);
+			s->state = SLOT_REMOVED;
 	}
 }
 
-static size_t forget_gone(struct visit *v, const struct modules *loaded, bool tells)
+size_t visit_forget_gone(struct visit *v, const struct modules *loaded)
 {
 	size_t nimages = loaded->n + loaded->ncopies, n = 0;
 	auto_free struct image_slots *images = calloc(nimages + 1, sizeof(*images));
@@ -189,21 +182,16 @@ static size_t forget_gone(struct visit *v, const struct modules *loaded, bool te
 		if (!gone)
 			continue;
 		n += s->state == SLOT_ACTIVE && (s->kind == SLOT_ENTRY || s->kind == SLOT_PLACE);
-		forget_slot(v, i, tells);
+		s->state = SLOT_REMOVED;
 	}
-	forget_counters(v, loaded, images, tells);
+	forget_counters(v, loaded, images);
 	fail_clear();
 	return n;
 }
 
-void visit_forget_gone(struct visit *v, const struct modules *loaded)
-{
-	forget_gone(v, loaded, false);
-}
-
 void visit_tell_gone(struct visit *v, const struct modules *loaded)
 {
-	size_t n = forget_gone(v, loaded, true);
+	size_t n = visit_forget_gone(v, loaded);
 
 	if (n)
 		say("%zu function%s probed any more, for what %s in was unloaded", n,

@@ -34,9 +34,10 @@ bool visit_is_child(const struct visit *);
 int visit_claimed(struct visit *);
 /* With notes: forget, in this copy of the journal, what the code does not have: its library was
  * unloaded, and it or another one may be there now, or an add was killed before it was written.
- * Their slots are SLOT_REMOVED. */
-void visit_forget_gone(struct visit *, const struct modules *loaded);
-/* The same in the process's journal, and say of how many functions. The process is claimed. */
+ * Their slots are SLOT_REMOVED; of how many functions that were probed. The process's own journal
+ * stays, for by that its session goes on, and what it holds can be fetched. */
+size_t visit_forget_gone(struct visit *, const struct modules *loaded);
+/* The same, and say of how many. */
 void visit_tell_gone(struct visit *, const struct modules *loaded);
 /* With notes: which functions are probed, by id, and how many? Owned by the caller;
  * NULL when memory is out. */

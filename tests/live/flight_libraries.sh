@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # flight_libraries: in a session that goes on by itself, a library is unloaded and loaded again: what
-# was probed in it is not told as probed any more, can be added again, and be taken out.
+# was probed in it is not told as probed any more, can be added again, and be taken out; and what is
+# held stays.
 # timeout: 180
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -58,6 +59,19 @@ status 0 "$INJECT" remove -p "$VICTIM" -f plugin_answer
 [ "$(probed)" = replug_around ] || die "probed: $(probed)"
 again
 load other
+status 0 "$INJECT" stop -p "$VICTIM"
+
+# Where all that was probed is unloaded, the session and what it holds stay, whatever is asked.
+status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f plugin_answer
+wait_until 20 more_calls 0 || die "no calls are recorded"
+load other
+status 3 "$INJECT" add -p "$VICTIM" -f 'none_*'
+status 3 "$INJECT" remove -p "$VICTIM" -f 'none_*'
+[ -z "$(probed)" ] || die "probed, though it was unloaded: $(probed)"
+n=$(calls)
+[ "$n" -gt 0 ] || die "what was held is gone"
+status 0 "$INJECT" add -p "$VICTIM" -f plugin_answer
+wait_until 20 more_calls "$n" || die "no calls are recorded"
 status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 victim_quit
