@@ -2,10 +2,10 @@
 /*
  * kept: what does the exit of a call need of what its entry has read?
  *
- * As where the bytes are that a function fills in. It is kept by the call's stack pointer, as a stack
- * of so many calls: one that ends takes its place away, so that what is kept of a call lasts however
- * many are made within it. The places of those that end out of turn, or that are left, are taken
- * away with the one below. Where all are in use the oldest is written over.
+ * As where the bytes are that a function fills in. It is kept by the call's stack pointer, as a
+ * stack of so many calls: one that ends takes its place away, so that what is kept of a call lasts
+ * however many are made within it. The places of those that end out of turn are taken away with the
+ * one below. Where all are in use the oldest is written over.
  *
  * All of it is the thread's own, and used within its slow path alone. The program may have written
  * anything over it.

@@ -394,7 +394,7 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 {
 	struct reading r = { s, t, sp, end };
 	const struct reads_memory memory = { values_load, &r };
-	const struct capture_plan *p;
+	const struct capture_plan *p, *entry;
 	struct capture_area *a;
 	struct kept *k;
 
@@ -402,8 +402,9 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 		return 0;
 	a = area_of(s, t);
 	k = what == WHAT_EXIT ? kept_find(&a->kept, func, sp) : NULL;
-	p = k ? plan_by(s, &k->by) : NULL;
-	p = take_plan(s, a, p ? observe(&k->by.at) : plan_now(s, func));
+	/* Where another one has its place, nothing is known of what the entry had read. */
+	entry = k ? plan_by(s, &k->by) : NULL;
+	p = take_plan(s, a, entry ? observe(&k->by.at) : plan_now(s, func));
 	if (!p)
 		return 0;
 	if (what == WHAT_EXIT ? p->plan.nentry == p->plan.nops : !p->plan.nentry) {
@@ -411,12 +412,13 @@ unsigned int values_take(const struct session *s, const struct thread *t, uint64
 		return 0;
 	}
 	begin(a, p, sp, held);
-	if (k) {
+	if (entry) {
 		uint32_t n = observe(&k->n);
 
 		recall(&a->state, k->bytes, n <= sizeof(k->bytes) ? n : 0);
-		kept_forget(&a->kept, sp);
 	}
+	if (k)
+		kept_forget(&a->kept, sp);
 	a->from = a->state.used;
 	reads_run(&p->plan, what == WHAT_EXIT, &a->registers, &memory, &a->state);
 	if (what == WHAT_ENTRY && p->kept)

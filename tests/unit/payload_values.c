@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Is what a plan says read of each call, and given with its record: in recursion, around others,
- * where the ring is full, after a longjmp, in signal handlers that come at any time; and does a
- * plan that something has written over do no harm?
+ * where the ring is full, after a longjmp, in signal handlers that come at any time; is it
+ * forgotten with its plan; and does a plan that something has written over do no harm?
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -12,7 +12,8 @@
 #include "tests/unit/payload_world.h"
 #include "values/reads.h"
 
-enum { VALUED = 1, DEEP = 2, LEFT = 3, AROUND = 4, PLANS = 1 << 16, BLOCKS = 200, RANDOM = 20000 };
+enum { VALUED = 1, DEEP, LEFT, AROUND, REPLACED };
+enum { PLANS = 1 << 16, BLOCKS = 200, RANDOM = 20000 };
 
 /* What the functions are given: read by the pointer at the entry, and at the exit. */
 struct block {
@@ -21,12 +22,12 @@ struct block {
 };
 
 static struct world w;
-static probed_fn *valued, *deep, *left, *around;
+static probed_fn *valued, *deep, *left, *around, *replaced;
 static uint8_t *plans;
 static struct reader *reader;
 static struct reader_func names[] = {
 	{ .name = "?" }, { .name = "valued" }, { .name = "deep" }, { .name = "left" },
-	{ .name = "around" },
+	{ .name = "around" }, { .name = "replaced" },
 };
 static struct block blocks[BLOCKS];
 static jmp_buf back;
@@ -73,7 +74,7 @@ static void make_plans(void)
 	p->plan = (struct read_plan){ .nops = 4, .nentry = 2 };
 	memcpy(p->plan.ops, ops, sizeof(ops));
 	MUST(!reads_check(&p->plan));
-	for (int i = VALUED; i <= AROUND; i++)
+	for (int i = VALUED; i <= REPLACED; i++)
 		((uint32_t *)plans)[i] = 64 / 8;
 }
 
@@ -110,6 +111,11 @@ static void many(void *arg)
 {
 	for (int i = 0; i < 500; i++)
 		valued(arg);
+}
+
+static void replace(void *arg)
+{
+	plan_at()->number++;
 }
 
 static void leave(void *arg)
@@ -212,7 +218,7 @@ static void test_deep(void)
 	CHECK_EQ(wrong, 0);
 }
 
-/* However many calls are made in a call, and in one of these: its exit has what its entry has read. */
+/* However many calls are made in a call: its exit has what its entry has read. */
 static void test_around(void)
 {
 	begin();
@@ -223,6 +229,19 @@ static void test_around(void)
 	CHECK_EQ(entries, 1002);
 	CHECK_EQ(exits, 1002);
 	CHECK_EQ(unread, 0);
+	CHECK_EQ(wrong, 0);
+}
+
+/* Another plan has the place of that which the entry was read by. */
+static void test_replaced(void)
+{
+	begin();
+	for (int i = 0; i < 100; i++)
+		replaced(&blocks[i]);
+	look();
+	CHECK_EQ(entries, 100);
+	CHECK_EQ(exits, 100);
+	CHECK_EQ(unread, 100);
 	CHECK_EQ(wrong, 0);
 }
 
@@ -341,9 +360,11 @@ int main(void)
 	deep = make(DEEP, again);
 	left = make(LEFT, leave);
 	around = make(AROUND, many);
+	replaced = make(REPLACED, replace);
 	test_each();
 	test_deep();
 	test_around();
+	test_replaced();
 	test_left();
 	test_full();
 	test_no_call();
