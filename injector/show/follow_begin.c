@@ -102,6 +102,7 @@ static int begin_frames(struct follow *f)
 		.depth = o->depth,
 		.calls = all ? 0 : o->calls,
 		.tid = o->tid,
+		.pid = f->pid,
 	};
 	struct sink shown, sink;
 	int err = make_sink(f, &shown);

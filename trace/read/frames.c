@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "trace/read/losses.h"
+
 enum {
 	BUCKETS = 1024,		/* a power of 2 */
 	MAX_OPEN = 1 << 20,	/* calls on one stack; deeper ones are not seen */
@@ -41,13 +43,6 @@ struct stack_frames {
 	size_t nearlier;	/* v[0, nearlier) have begun before their record */
 };
 
-/* Of a thread, events of which were lost. */
-struct loss {
-	struct loss *next;
-	uint32_t thread;
-	uint64_t seen;		/* number of the last that says so */
-};
-
 struct frames {
 	const struct clock *clock;
 	const struct reader_func *funcs;
@@ -56,11 +51,12 @@ struct frames {
 	struct stack_frames *buckets[BUCKETS];
 	struct stack_frames *last;	/* the one used last */
 	size_t nstacks;
-	struct loss *losses[BUCKETS];
+	struct losses losses;	/* by the number of the event that says so */
 	uint64_t seen;		/* events so far */
 	struct offcpu off;	/* of the threads */
 	uint64_t start;		/* ticks */
 	uint64_t shown;		/* calls that are, opened or as they end */
+	uint64_t opened;	/* and those that are open */
 	uint64_t captured;	/* bytes of values that are kept */
 };
 
@@ -105,11 +101,7 @@ void frames_free(struct frames *f)
 			next = s->next;
 			stack_free(s);
 		}
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct loss *l = f->losses[i], *next; l; l = next) {
-			next = l->next;
-			free(l);
-		}
+	losses_clear(&f->losses);
 	offcpu_clear(&f->off);
 	free(f);
 }
@@ -128,6 +120,7 @@ static struct call call_at(const struct frames *f, const struct stack_frames *s,
 		.func = &f->funcs[s->v[i].func],
 		.pid = s->v[i].pid,
 		.tid = s->v[i].tid,
+		.thread = s->thread, .stack = s->stack,
 		.depth = (uint32_t)i,
 		.begin = s->v[i].begin,
 		.inner = s->v[i].inner,
@@ -201,9 +194,15 @@ static struct stack_frames *frames_find(struct frames *f, const struct event *e)
 	return f->last = s;
 }
 
+static bool was_there(const struct frames *f, int32_t pid)
+{
+	return !f->options.pid || f->options.pid == pid;
+}
+
 /* The innermost ends first. A call that contains another was open when that began. */
 static int open_earlier(struct frames *f, const struct earlier_call *calls, size_t n, bool whole)
 {
+	whole = whole && was_there(f, calls->pid);
 	struct event e = { .tsc = whole ? MIN(f->start, calls->first) : calls->first,
 			   .thread = calls->thread, .stack = calls->stack,
 			   .pid = calls->pid, .tid = calls->tid };
@@ -258,6 +257,11 @@ bool frames_full(const struct frames *f)
 	return f->options.calls && f->shown >= f->options.calls;
 }
 
+bool frames_done(const struct frames *f)
+{
+	return frames_full(f) && !f->opened;
+}
+
 static bool is_wanted(const struct frames *f, int32_t tid)
 {
 	return !f->options.tid || tid == f->options.tid;
@@ -283,6 +287,7 @@ static void open_outer(struct frames *f, struct stack_frames *s, size_t n)
 		if (!f->sink.open(f->sink.ctx, &c))
 			return;
 		s->nopened++;
+		f->opened++;
 		f->shown++;
 	}
 }
@@ -328,6 +333,14 @@ static void take_wait(struct frames *f, const struct stack_frames *s, const stru
 	c->preempted = MIN(end.preempted - frame->off.preempted, c->wait);
 }
 
+/* What a call is of the one around it, whose own the rest is: all that it took, if that is known;
+ * and what the user does not want to see is no call. */
+static uint64_t inner_of(const struct frames *f, const struct call *c)
+{
+	return c->how == CALL_EXIT_LOST ? c->inner :
+	       is_deep(f, c->depth) || !is_long(f, c->span) ? 0 : c->span;
+}
+
 /* The innermost call has ended. What was opened is closed in any case. `e`: its exit; NULL: that
  * was not seen. */
 static void frames_end_call(struct frames *f, struct stack_frames *s, enum call_end how,
@@ -342,6 +355,7 @@ static void frames_end_call(struct frames *f, struct stack_frames *s, enum call_
 	c.end = MAX(tsc, c.begin);
 	c.span = span_of(f, frame, &c);
 	take_wait(f, s, frame, &c);
+	f->opened -= c.opened;
 	if (c.opened)
 		f->sink.end(f->sink.ctx, &c);
 	else if (is_shown(f, &c))
@@ -350,7 +364,7 @@ static void frames_end_call(struct frames *f, struct stack_frames *s, enum call_
 	s->nopened = MIN(s->nopened, s->n);
 	s->nearlier = MIN(s->nearlier, s->n);
 	if (s->n) {
-		s->v[s->n - 1].inner += c.span;
+		s->v[s->n - 1].inner += inner_of(f, &c);
 		s->v[s->n - 1].cost += frame->cost + f->options.cost.pair;
 	}
 	f->captured -= frame->ncapture + frame->ncallers * sizeof(*frame->callers);
@@ -380,6 +394,7 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 	const struct frame *outer = s->n ? &s->v[s->n - 1] : NULL;
 	struct call c = {
 		.func = &f->funcs[e->func], .pid = e->pid, .tid = e->tid,
+		.thread = e->thread, .stack = e->stack,
 		.depth = (uint32_t)s->n,
 		.begin = how == CALL_BEFORE ? 0 : e->tsc, .end = e->tsc,
 		.how = (uint8_t)how,
@@ -396,8 +411,8 @@ static void moment(struct frames *f, struct stack_frames *s, const struct event 
 		return;
 	/* One that began before has lasted since the start at least; of an entry alone it is
 	 * not known. */
-	if (f->options.min_ns &&
-	    (how != CALL_BEFORE || e->tsc < f->start || !is_long(f, e->tsc - f->start)))
+	if (f->options.min_ns && (how != CALL_BEFORE || !was_there(f, e->pid) ||
+				  e->tsc < f->start || !is_long(f, e->tsc - f->start)))
 		return;
 	if (f->sink.begin)
 		c.mark = f->sink.begin(f->sink.ctx, outer ? outer->mark : 0, &c);
@@ -454,39 +469,12 @@ static int on_stack(struct frames *f, struct stack_frames *s, const struct event
 	return 0;
 }
 
-static struct loss *loss_of(const struct frames *f, uint32_t thread)
-{
-	struct loss *l = f->losses[thread & (BUCKETS - 1)];
-
-	while (l && l->thread != thread)
-		l = l->next;
-	return l;
-}
-
-static int note_loss(struct frames *f, const struct event *e)
-{
-	struct loss **head = &f->losses[e->thread & (BUCKETS - 1)], *l = loss_of(f, e->thread);
-
-	if (!l) {
-		l = calloc(1, sizeof(*l));
-		if (!l)
-			return fail(ENOMEM, "keep what was lost");
-		*l = (struct loss){ .next = *head, .thread = e->thread };
-		*head = l;
-	}
-	l->seen = f->seen;
-	f->sink.lost(f->sink.ctx, e);
-	return 0;
-}
-
 /* May what is open there have ended, so that its end was lost? Any thread may end what a fiber has
  * open: but what a thread loses says nothing of all that wait elsewhere, goroutines mostly, while
  * handlers of signals lose some all the time. */
 static bool has_lost(const struct frames *f, const struct stack_frames *s)
 {
-	const struct loss *l = s->thread == NO_THREAD ? NULL : loss_of(f, s->thread);
-
-	return l && l->seen > s->seen;
+	return s->thread != NO_THREAD && losses_last(&f->losses, s->thread) > s->seen;
 }
 
 int frames_event(void *ctx, const struct event *e)
@@ -498,8 +486,10 @@ int frames_event(void *ctx, const struct event *e)
 	/* What another thread does on a fiber may end a call of this one. */
 	if (!is_wanted(f, e->tid) && (e->thread != NO_THREAD || e->kind == EVENT_LOST))
 		return 0;
-	if (e->kind == EVENT_LOST)
-		return note_loss(f, e);
+	if (e->kind == EVENT_LOST) {
+		f->sink.lost(f->sink.ctx, e);
+		return losses_note(&f->losses, e->thread, f->seen);
+	}
 	if (event_is_switch(e)) {
 		struct offcpu_span span;
 

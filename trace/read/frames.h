@@ -34,13 +34,14 @@ enum call_end {
 struct call {
 	const struct reader_func *func;
 	int32_t pid, tid;	/* of its begin: a fiber may end it in another */
+	uint32_t thread, stack;	/* where it is open: see struct event */
 	uint32_t depth;		/* 0: nothing probed was open around it */
 	uint64_t begin, end;	/* ticks; if BEFORE, since when it was open for certain, 0:
 				 * not known */
 	uint64_t span;		/* ticks that it took: from begin to end, less what
 				 * recording took of them if that is subtracted */
-	uint64_t inner;		/* the spans of the calls that it has made; of those
-				 * that are traced, shown or not */
+	uint64_t inner;		/* the spans of the calls that it has made; of those that -D
+				 * and -t let pass, and whose ends are known */
 	uint64_t mark;		/* what sink->begin has returned; else 0 */
 	/* Of sink->end: its ticks without a processor, at most `span`, and those of them in
 	 * which it could have run; if that is known. */
@@ -111,6 +112,8 @@ struct frames_options {
 	uint64_t depth;		/* -D */
 	uint64_t calls;		/* -n: so many are shown */
 	int32_t tid;		/* --tid */
+	int32_t pid;		/* the process that was there at the start: what others have begun
+				 * before their first event began later. 0: all were */
 	struct probe_cost cost;	/* of probes, to be subtracted; zeros: nothing is */
 };
 
@@ -124,8 +127,8 @@ int frames_new(const struct clock *, uint64_t start, const struct reader_func *f
 /* A longer table of functions; the one before stays, for calls that are open. */
 void frames_name(struct frames *, const struct reader_func *funcs);
 /* Before the first event: those are open of which the record begins too late; from the
- * first event of their stack on, or from the start if all of the record is there. 0 or
- * -ENOMEM. */
+ * first event of their stack on, or, in the process that was there, from the start if all of the
+ * record is there. 0 or -ENOMEM. */
 int frames_earlier(struct frames *, const struct earlier *, bool whole);
 void frames_free(struct frames *);	/* NULL is legal */
 /* For reader_drain; `ctx` is the struct frames. */
@@ -137,5 +140,7 @@ void frames_tick(struct frames *, uint64_t now);
 void frames_finish(struct frames *, uint64_t now);
 /* -n is reached: no more calls are shown, but those opened are closed. */
 bool frames_full(const struct frames *);
+/* And all of those have ended: what else comes changes nothing. */
+bool frames_done(const struct frames *);
 
 #endif

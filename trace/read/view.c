@@ -235,7 +235,8 @@ static int view_event(void *ctx, const struct event *e)
 	int err;
 
 	e = &known;
-	view_count(v, e);
+	if (!frames_full(v->frames))
+		view_count(v, e);
 	if (e->tsc >= v->next_tick) {
 		frames_tick(v->frames, e->tsc);
 		v->next_tick = e->tsc + v->tick;
@@ -243,9 +244,7 @@ static int view_event(void *ctx, const struct event *e)
 	err = frames_event(v->frames, e);
 	if (!err && v->out)
 		err = output_flush(v->out);
-	if (!err && frames_full(v->frames))
-		return DONE;
-	return err;
+	return err ? err : frames_done(v->frames) ? DONE : 0;
 }
 
 /* ---- what began before --------------------------------------------------- */
@@ -253,6 +252,12 @@ static int view_event(void *ctx, const struct event *e)
 bool view_is_part(const struct view *v)
 {
 	return v->options.since;
+}
+
+/* Are all begins there that were recorded? Then it is known how many calls end without one. */
+static bool has_all(const struct view *v)
+{
+	return !view_is_part(v) && !v->about->rotated;
 }
 
 /* Does the call for which the snapshot was taken end here? Its own end comes first. */
@@ -277,7 +282,7 @@ static int view_look(void *ctx, const struct event *e)
 	v->nbefore += e->kind == EVENT_BEFORE;
 	err = e->kind == EVENT_STACK_END ? earlier_note(v->earlier, e, 0, 0) : 0;
 	err = err ? err : frames_event(v->frames, &known) ?: v->err;
-	return err ? err : !view_is_part(v) && v->nbefore == v->about->nbefore ? DONE : 0;
+	return err ? err : has_all(v) && v->nbefore == v->about->nbefore ? DONE : 0;
 }
 
 /* Of a function that was probed later it is not known to have been open from the begin on. */
@@ -311,7 +316,7 @@ static int find_earlier(struct view *v)
 	const struct frames_options all = { 0 };
 	int err;
 
-	if (!view_is_part(v) && v->about->end && !v->about->nbefore)
+	if (has_all(v) && v->about->end && !v->about->nbefore)
 		return 0;
 	err = earlier_new(&v->earlier);
 	err = err ? err : frames_new(&v->about->clock, v->begin, v->about->funcs, &all, &sink,
@@ -381,6 +386,7 @@ int view_run(struct view *v, const struct sink *to, struct output *out)
 	int err = find_earlier(v);
 
 	v->out = out;
+	v->options.frames.pid = a->pid;
 	err = err ? err : frames_new(&a->clock, v->begin, v->funcs ? v->funcs : a->funcs,
 				     &v->options.frames, &sink, &v->frames);
 	if (!err && v->earlier)
