@@ -283,13 +283,15 @@ static void show(struct spans *s, struct span *span, uint64_t at, const struct c
 	bool whole = until && until->begin == span->call.begin && until->func == span->call.func &&
 		     until->mark == mark_of(s, (uint32_t)(span - s->v));
 	struct call call = whole ? *until : span->call, *c = &call;
+	const struct call *ended = until;
 
 	until = whole ? NULL : until;
 	c->depth = 0;
 	c->opened = false;
 	c->end = MAX(at, c->begin);
 	c->span = c->end - c->begin;
-	c->how = until || whole ? CALL_RETURN : CALL_OPEN;
+	c->how = (uint8_t)(!ended ? CALL_OPEN : ended->how == CALL_UNWOUND ? CALL_UNWOUND :
+			   CALL_RETURN);
 	c->until = until;
 	if (clock_ns(s->clock, c->span) < s->options.min_ns || spans_full(s))
 		return;
