@@ -209,6 +209,20 @@ static int export(const struct options *o, struct view *v, struct output *out)
 
 /* -------------------------------------------------------------------------- */
 
+/* Sums do not tell it, but those of report and graph, which have a line of it. */
+static void say_lost(const struct options *o, const struct view *v)
+{
+	const struct export_format *format;
+	bool sums = o->verb == VERB_HIST ||
+		(o->verb == VERB_EXPORT && !export_find(o->format, &format) && !format->moments);
+	struct view_counts counts;
+
+	view_counts(v, &counts);
+	if (sums && counts.lost)
+		say_hint("%llu events were lost as this was recorded: calls are missing in it",
+			 (unsigned long long)counts.lost);
+}
+
 static int verb_read_show(const struct options *o, struct view *v, struct output *out)
 {
 	switch (o->verb) {
@@ -244,6 +258,8 @@ int verb_read(const struct options *o)
 	}
 	err = err ? err : output_open(is_directory(o) ? NULL : o->output, &out);
 	err = err ? err : verb_read_show(o, v, out);
+	if (!err)
+		say_lost(o, v);
 	if (out && err != -EPIPE) {
 		int written = output_finish(out, NULL);
 

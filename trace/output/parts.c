@@ -22,3 +22,11 @@ void parts_end(const struct parts *p)
 	if (p->any)
 		output_printf(p->out, "\n");
 }
+
+void parts_lost(struct output *out, uint64_t events)
+{
+	if (events)
+		output_printf(out, "# %llu event%s lost as this was recorded: calls are missing, and their "
+			      "time is SELF of those around them\n", (unsigned long long)events,
+			      events == 1 ? " was" : "s were");
+}

@@ -17,4 +17,7 @@ extern const char parts_of_record[], parts_unknown[];
 void parts_add(struct parts *, const char *name, uint64_t calls);
 void parts_end(const struct parts *);
 
+/* One line, if any events were lost. */
+void parts_lost(struct output *, uint64_t events);
+
 #endif

@@ -11,6 +11,7 @@ struct tree {
 	uint32_t *index;	/* by hash of parent and function: node, or 0 */
 	size_t index_cap;	/* a power of 2 */
 	bool broken;		/* memory ran out */
+	const struct view *of;
 	const struct view *view;	/* its callers are nodes, too; NULL: they are not */
 	void (*each)(void *ctx, const struct call *, bool nested);
 	void *ctx;
@@ -19,7 +20,7 @@ struct tree {
 /* In a call's mark: it is beyond the bounds, and the node is that around it. */
 #define BEYOND (1ull << 32)
 
-int tree_new(struct tree **ret)
+int tree_new(const struct view *of, struct tree **ret)
 {
 	struct tree *t = calloc(1, sizeof(*t));
 
@@ -27,6 +28,7 @@ int tree_new(struct tree **ret)
 		tree_free(t);
 		return fail(ENOMEM, "count calls");
 	}
+	t->of = of;
 	*ret = t;
 	return 0;
 }
@@ -67,10 +69,19 @@ static bool tree_grow(struct tree *t)
 	return true;
 }
 
+/* The function that a group is of, or that is none. */
+static const struct reader_func *whole(const struct tree *t, const struct reader_func *func)
+{
+	const struct group *g = view_group(t->of, func);
+
+	return g ? reader_func_counted(g->func) : func;
+}
+
 static bool is_around(const struct tree *t, uint32_t node, const struct reader_func *func)
 {
+	func = whole(t, func);
 	for (; node; node = t->nodes[node].parent)
-		if (t->nodes[node].func == func)
+		if (whole(t, t->nodes[node].func) == func)
 			return true;
 	return false;
 }
@@ -281,7 +292,7 @@ int tree_make(struct view *v, struct tree **ret)
 	struct tree *t = NULL;
 	struct sink sink;
 	size_t n;
-	int err = tree_new(&t);
+	int err = tree_new(v, &t);
 
 	if (err)
 		return err;

@@ -21,7 +21,7 @@ struct tree_node {
 	uint32_t parent;	/* lower than its own number */
 	uint32_t child, next;	/* the first one; the next of the same parent; 0: none */
 	uint32_t depth;
-	bool nested;		/* a node around it has the same function */
+	bool nested;		/* a node around it has the same function, whatever the values */
 	bool full;		/* it has calls, or one within it has: once sorted */
 	uint64_t calls;
 	uint64_t timed;		/* of them those whose time is known, */
@@ -35,12 +35,13 @@ struct tree_node {
 
 struct tree;
 
-int tree_new(struct tree **ret);
+/* For a view that is run then. */
+int tree_new(const struct view *, struct tree **ret);
 void tree_free(struct tree *);	/* NULL is legal */
 /* For view_run. */
 struct sink tree_sink(struct tree *);
 /* Called for each call that has ended; nested: a call around it is of the same
- * function. */
+ * function, whatever the values by which the view tells them. */
 void tree_watch(struct tree *, void (*each)(void *ctx, const struct call *, bool nested),
 		void *ctx);
 /* Node 0 is the root. 0, or -ENOMEM if memory has run out meanwhile. */

@@ -70,6 +70,7 @@ static int print_parts(const struct tree *t, const struct about *a, const char *
 
 int callgraph_print(struct view *v, struct output *out)
 {
+	struct view_counts counts;
 	struct tree *t = NULL;
 	int err = tree_make(v, &t);
 
@@ -82,6 +83,8 @@ int callgraph_print(struct view *v, struct output *out)
 		      print_parts(t, view_about(v), parts_of_record, out);
 		if (!err && view_about(v)->off_cpu)
 			err = print_parts(t, view_about(v), parts_unknown, out);
+		view_counts(v, &counts);
+		parts_lost(out, counts.lost);
 	}
 	tree_free(t);
 	return err;

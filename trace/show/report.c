@@ -19,10 +19,10 @@ enum { WIDTH = 10 };		/* of a column */
 
 struct stats {
 	uint64_t calls, timed, parts;
-	uint64_t total, outer, self;	/* ns; outer: not of nested calls */
+	uint64_t total, outer, self;	/* ticks; outer: not of nested calls */
 	uint64_t cpu, wait;	/* of outer */
 	uint64_t waits, unknown;	/* calls that are in these two, and those that are not */
-	uint64_t min, max;
+	uint64_t min, max;	/* ns */
 	uint32_t *counts;	/* BUCKETS; NULL until the first call */
 };
 
@@ -83,8 +83,9 @@ static uint64_t bucket_value(unsigned int i)
 	return ((uint64_t)(PARTS + i % PARTS) << shift) + ((1ull << shift) >> 1);
 }
 
-static void add_span(struct making *m, struct stats *s, uint64_t ns)
+static void add_span(struct making *m, struct stats *s, uint64_t ticks)
 {
+	uint64_t ns = clock_ns(&m->about->clock, ticks);
 	uint32_t *at;
 
 	if (!s->counts)
@@ -98,39 +99,34 @@ static void add_span(struct making *m, struct stats *s, uint64_t ns)
 	s->min = s->timed ? MIN(s->min, ns) : ns;
 	s->max = MAX(s->max, ns);
 	s->timed++;
-	s->total += ns;
+	s->total += ticks;
 }
 
 /* One that no call of the same function is around. */
-static void add_outer(struct stats *s, const struct call *c, uint64_t ns, const struct clock *clock)
+static void add_outer(struct stats *s, const struct call *c)
 {
-	uint64_t wait = MIN(clock_ns(clock, c->wait), ns);
-
-	s->outer += ns;
+	s->outer += c->span;
 	s->unknown += !c->wait_known;
 	if (!c->wait_known)
 		return;
 	s->waits++;
-	s->wait += wait;
-	s->cpu += ns - wait;
+	s->wait += c->wait;
+	s->cpu += call_cpu(c);
 }
 
 static void add_call(void *ctx, const struct call *c, bool nested)
 {
 	struct making *m = ctx;
 	struct stats *s = &m->stats[reader_func_counted(c->func) - m->about->funcs];
-	const struct clock *clock = &m->about->clock;
-	uint64_t span = c->span, ns;
 
 	s->calls++;
 	if (!call_has_span(c))
 		return;
 	s->parts += call_is_part(c);
-	ns = clock_ns(clock, span);
-	add_span(m, s, ns);
-	s->self += clock_ns(clock, span - MIN(c->inner, span));
+	add_span(m, s, c->span);
+	s->self += c->span - MIN(c->inner, c->span);
 	if (!nested)
-		add_outer(s, c, ns, clock);
+		add_outer(s, c);
 }
 
 static uint64_t percentile(const struct stats *s, unsigned int percent)
@@ -145,18 +141,22 @@ static uint64_t percentile(const struct stats *s, unsigned int percent)
 	return s->max;
 }
 
-static void report_fill(const struct stats *s, const struct reader_func *f,
-			const struct group *group, struct report_line *ret)
+static void report_fill(const struct making *m, const struct stats *s,
+			const struct reader_func *f, const struct group *group,
+			struct report_line *ret)
 {
+	const struct clock *clock = &m->about->clock;
+
 	*ret = (struct report_line){ .func = f, .name = group ? group->func->name : f->name,
 				     .module = f->module,
 				     .shown = group ? group->shown : "",
 				     .texts = group ? group->texts : NULL,
 				     .timed = s->timed, .parts = s->parts,
 				     .has_wait = s->waits, .unknown = s->unknown, .v = {
-		[REPORT_TOTAL] = s->outer, [REPORT_SELF] = s->self, [REPORT_CALLS] = s->calls,
-		[REPORT_CPU] = s->cpu, [REPORT_WAIT] = s->wait,
-		[REPORT_AVERAGE] = s->timed ? s->total / s->timed : 0,
+		[REPORT_TOTAL] = clock_ns(clock, s->outer),
+		[REPORT_SELF] = clock_ns(clock, s->self), [REPORT_CALLS] = s->calls,
+		[REPORT_CPU] = clock_ns(clock, s->cpu), [REPORT_WAIT] = clock_ns(clock, s->wait),
+		[REPORT_AVERAGE] = s->timed ? clock_ns(clock, s->total) / s->timed : 0,
 		[REPORT_MIN] = s->min, [REPORT_MAX] = s->max,
 		[REPORT_P50] = percentile(s, 50), [REPORT_P99] = percentile(s, 99),
 	} };
@@ -211,7 +211,7 @@ static int put_together(const struct making *m, size_t most, struct report *r)
 	sum.counts = counts;
 	for (size_t i = most; i < r->n; i++)
 		add_stats(&m->stats[r->lines[i].func - m->about->funcs], &sum);
-	report_fill(&sum, &others, NULL, &r->lines[most]);
+	report_fill(m, &sum, &others, NULL, &r->lines[most]);
 	r->lines[most].func = NULL;
 	r->lines[most].nothers = n;
 	r->n = most + 1;
@@ -232,7 +232,7 @@ static int report_collect(const struct making *m, const struct view *v, size_t m
 		const struct group *group = view_group(v, f);
 
 		if (m->stats[i].calls && (group || !grouped))
-			report_fill(&m->stats[i], f, group, &ret->lines[ret->n++]);
+			report_fill(m, &m->stats[i], f, group, &ret->lines[ret->n++]);
 	}
 	qsort_r(ret->lines, ret->n, sizeof(*ret->lines), by_key, &ret->sort);
 	return most && ret->n > most ? put_together(m, most, ret) : 0;
@@ -241,17 +241,20 @@ static int report_collect(const struct making *m, const struct view *v, size_t m
 int report_make(struct view *v, enum report_key sort, size_t most, struct report *ret)
 {
 	struct making m = { .about = view_about(v) };
+	struct view_counts counts;
 	struct tree *tree = NULL;
 	struct sink sink;
 	int err;
 
 	*ret = (struct report){ .sort = sort, .off_cpu = m.about->off_cpu };
 	m.stats = calloc(view_room(v), sizeof(*m.stats));
-	err = m.stats ? tree_new(&tree) : fail(ENOMEM, "count calls");
+	err = m.stats ? tree_new(v, &tree) : fail(ENOMEM, "count calls");
 	if (!err) {
 		tree_watch(tree, add_call, &m);
 		sink = tree_sink(tree);
 		err = view_run(v, &sink, NULL) ?: report_collect(&m, v, most, ret);
+		view_counts(v, &counts);
+		ret->lost = counts.lost;
 	}
 	for (size_t i = 0; m.stats && i <= m.about->nfuncs; i++)
 		free(m.stats[i].counts);
@@ -346,6 +349,7 @@ void report_print(const struct report *r, struct output *out)
 		if (r->lines[i].func)
 			parts_add(&unknown, r->lines[i].name, r->lines[i].unknown);
 	parts_end(&unknown);
+	parts_lost(out, r->lost);
 }
 
 int report_shorten(struct report *a, struct report *b, struct strings *made)
@@ -373,6 +377,15 @@ static int by_name(const void *x, const void *y)
 	return report_same(a, b);
 }
 
+/* Those of one name, as static ones of several files are, in the order in which they lie there. */
+static int by_name_and_place(const void *x, const void *y)
+{
+	const struct report_line *a = *(const struct report_line *const *)x;
+	const struct report_line *b = *(const struct report_line *const *)y;
+
+	return report_same(a, b) ?: (a->func > b->func) - (a->func < b->func);
+}
+
 static const struct report_line **sorted(const struct report *r)
 {
 	const struct report_line **v = calloc(r->n + 1, sizeof(*v));
@@ -380,7 +393,7 @@ static const struct report_line **sorted(const struct report *r)
 	for (size_t i = 0; v && i < r->n; i++)
 		v[i] = &r->lines[i];
 	if (v)
-		qsort(v, r->n, sizeof(*v), by_name);
+		qsort(v, r->n, sizeof(*v), by_name_and_place);
 	return v;
 }
 
@@ -494,7 +507,8 @@ int report_compare(const struct report *before, const struct report *now, enum r
 	auto_free const struct report_line **a = sorted(before);
 	auto_free const struct report_line **b = sorted(now);
 
-	*ret = (struct report_pairs){ .v = calloc(before->n + now->n + 1, sizeof(*ret->v)) };
+	*ret = (struct report_pairs){ .v = calloc(before->n + now->n + 1, sizeof(*ret->v)),
+				      .lost = before->lost + now->lost };
 	if (!a || !b || !ret->v)
 		return fail(ENOMEM, "compare the reports");
 	ret->n = report_join(before, now, a, b, sort, ret->v);
@@ -516,4 +530,5 @@ void report_print_diff(const struct report_pairs *p, struct output *out)
 		      "CHANGE", "CALLS", "CHANGE", "FUNCTION");
 	for (size_t i = 0; i < p->n; i++)
 		print_pair(&p->v[i], out);
+	parts_lost(out, p->lost);
 }

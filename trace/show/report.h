@@ -49,6 +49,7 @@ struct report {
 	size_t n;
 	enum report_key sort;
 	bool off_cpu;		/* the recording tells when threads had no processor */
+	uint64_t lost;		/* events */
 };
 
 /* The words of --sort; -EINVAL, with a message, if it is none of them. */
@@ -76,6 +77,7 @@ struct report_pairs {
 	struct report_pair *v;
 	size_t n;
 	struct report_line others[2];	/* to which the last one may lead */
+	uint64_t lost;		/* events, of both */
 };
 
 int report_compare(const struct report *before, const struct report *now, enum report_key sort,
@@ -83,7 +85,8 @@ int report_compare(const struct report *before, const struct report *now, enum r
 void report_pairs_clear(struct report_pairs *);
 void report_print_diff(const struct report_pairs *, struct output *);
 
-/* report_json.c: the same as an object in each line. `by`: the names of the values. */
+/* report_json.c: the same as an object in each line, and one of what was lost. `by`: the names of
+ * the values. */
 void report_json(const struct report *, const char *const *by, size_t nby, struct output *);
 void report_json_diff(const struct report_pairs *, const char *const *by, size_t nby,
 		      struct output *);

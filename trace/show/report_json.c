@@ -63,6 +63,12 @@ static void print_named(const struct report_line *l, const char *type, const cha
 	print_by(l, by, nby, out);
 }
 
+static void print_lost(uint64_t events, struct output *out)
+{
+	if (events)
+		output_printf(out, "{\"type\":\"lost\",\"events\":%llu}\n", (unsigned long long)events);
+}
+
 void report_json(const struct report *r, const char *const *by, size_t nby, struct output *out)
 {
 	enum report_key keys[REPORT_KEYS];
@@ -80,6 +86,7 @@ void report_json(const struct report *r, const char *const *by, size_t nby, stru
 		print_times(l, keys, n, out);
 		output_text(out, "}\n", 2);
 	}
+	print_lost(r->lost, out);
 }
 
 static void print_side(const char *side, const struct report_line *l, struct output *out)
@@ -107,4 +114,5 @@ void report_json_diff(const struct report_pairs *p, const char *const *by, size_
 		print_side("now", pair->now, out);
 		output_text(out, "}\n", 2);
 	}
+	print_lost(p->lost, out);
 }
