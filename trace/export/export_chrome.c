@@ -2,12 +2,14 @@
 /*
  * export_chrome: the JSON of Chrome's trace viewer, one object for each call.
  *
- * A call is a "complete" event. One whose other side is not known reaches to the begin
- * or the end of the recording, and says so in its arguments.
+ * A call is a "complete" event. It is on the row of its thread or, on another stack than the thread
+ * was born with, on one of that stack's own (tracks.h), whose "tid" no thread has. One whose other
+ * side is not known reaches to the begin or the end of the recording, and says so in its arguments.
  */
 #include <string.h>
 
 #include "trace/export/export.h"
+#include "trace/export/tracks.h"
 #include "trace/show/callers.h"
 #include "trace/show/json.h"
 #include "trace/show/values.h"
@@ -20,16 +22,16 @@ struct chrome {
 	struct output *out;
 	uint64_t begin;		/* ticks */
 	const char *between;	/* stands before the next event */
+	struct tracks tracks;
+	int err;
 	struct shown_values values;
 	const struct caller_names *names;
 	struct shown_callers callers;
 };
 
-/* Ticks from the begin in microseconds, to three digits. */
-static char *put_micros(const struct chrome *c, char *p, uint64_t ticks)
+/* In microseconds, to three digits. */
+static char *put_micros(char *p, uint64_t ns)
 {
-	uint64_t ns = clock_ns(&c->about->clock, ticks);
-
 	p = put_number(p, ns / 1000, 0, ' ');
 	*p++ = '.';
 	return put_number(p, ns % 1000, 3, '0');
@@ -37,7 +39,7 @@ static char *put_micros(const struct chrome *c, char *p, uint64_t ticks)
 
 static uint64_t since_begin(const struct chrome *c, uint64_t tsc)
 {
-	return tsc > c->begin ? tsc - c->begin : 0;
+	return clock_ns(&c->about->clock, tsc > c->begin ? tsc - c->begin : 0);
 }
 
 static char *put_key(char *p, const char *key, uint64_t value)
@@ -45,20 +47,22 @@ static char *put_key(char *p, const char *key, uint64_t value)
 	return put_number(put_text(p, key), value, 0, ' ');
 }
 
-/* {"ph":...,"pid":...,"tid":...,"ts":... */
+/* {"ph":...,"pid":...,"tid":...,"ts":... A call within another one ends at the same ns as that, or
+ * before it: so the duration is the difference of two moments, each rounded by itself. */
 static void put_event(struct chrome *c, const char *phase, int32_t pid, int32_t tid,
 		      uint64_t from, uint64_t to)
 {
 	char *start = output_room(c->out, KEYS), *p = start;
+	uint64_t begin = since_begin(c, from);
 
 	if (!start)
 		return;
 	p = put_text(put_text(put_text(p, c->between), "{\"ph\":\""), phase);
 	p = put_key(p, "\",\"pid\":", (uint32_t)pid);
 	p = put_key(p, ",\"tid\":", (uint32_t)tid);
-	p = put_micros(c, put_text(p, ",\"ts\":"), since_begin(c, from));
+	p = put_micros(put_text(p, ",\"ts\":"), begin);
 	if (*phase == 'X')
-		p = put_micros(c, put_text(p, ",\"dur\":"), to > from ? to - from : 0);
+		p = put_micros(put_text(p, ",\"dur\":"), MAX(since_begin(c, to), begin) - begin);
 	output_take(c->out, (size_t)(p - start));
 	c->between = ",\n";
 }
@@ -114,6 +118,33 @@ static void put_args(struct chrome *c, const struct call *call, const char *note
 	put_plain(c, "}");
 }
 
+static void put_name(struct chrome *c, const char *what, int32_t pid, int32_t tid,
+		     const char *name)
+{
+	put_event(c, "M", pid, tid, c->begin, c->begin);
+	put_named(c, ",\"name\":", what);
+	put_named(c, ",\"args\":{\"name\":", name);
+	put_plain(c, "}}");
+}
+
+/* Ids of threads are below (linux/threads.h, PID_MAX_LIMIT). */
+#define STACK_ROW (1 << 22)
+
+/* The row's "tid". */
+static int32_t row_of(struct chrome *c, const struct call *call)
+{
+	size_t before = c->tracks.n;
+	ssize_t n = tracks_of(&c->tracks, call);
+	char name[40];
+
+	c->err = n < 0 ? (int)n : c->err;
+	if (c->tracks.n > before) {
+		tracks_name(&c->tracks.v[before], name, sizeof(name));
+		put_name(c, "thread_name", call->pid, STACK_ROW + (int32_t)n, name);
+	}
+	return n > 0 ? STACK_ROW + (int32_t)n : call->tid;
+}
+
 static bool chrome_open(void *ctx, const struct call *call)
 {
 	return true;
@@ -129,7 +160,7 @@ static void chrome_end(void *ctx, const struct call *call)
 	struct chrome *c = ctx;
 	uint64_t from = call->begin ? call->begin : c->begin;
 
-	put_event(c, call->how == CALL_ENTRY_ONLY ? "i" : "X", call->pid, call->tid, from,
+	put_event(c, call->how == CALL_ENTRY_ONLY ? "i" : "X", call->pid, row_of(c, call), from,
 		  call->end);
 	put_named(c, ",\"name\":", call->func->name);
 	put_named(c, ",\"cat\":", call->func->module);
@@ -162,15 +193,6 @@ static void chrome_lost(void *ctx, const struct event *e)
 		      (unsigned long long)e->lost);
 }
 
-static void put_name(struct chrome *c, const char *what, int32_t pid, int32_t tid,
-		     const char *name)
-{
-	put_event(c, "M", pid, tid, c->begin, c->begin);
-	put_named(c, ",\"name\":", what);
-	put_named(c, ",\"args\":{\"name\":", name);
-	put_plain(c, "}}");
-}
-
 static void put_threads(struct chrome *c, const struct view *v)
 {
 	struct archive_sizes z;
@@ -195,8 +217,9 @@ static int export_chrome(struct view *v, struct output *out)
 	put_threads(&c, v);
 	err = view_run(v, &sink, out);
 	shown_clear(&c.values);
+	tracks_clear(&c.tracks);
 	put_plain(&c, "\n]}\n");
-	return err;
+	return err ? err : c.err;
 }
 
 const struct export_format format_chrome = { "chrome", .run = export_chrome, .moments = true };

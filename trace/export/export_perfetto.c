@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export_perfetto: a Trace of Perfetto: TracePackets of slices, a track for each thread.
+ * export_perfetto: a Trace of Perfetto: TracePackets of slices, a track for each thread, and for
+ * each other stack (tracks.h).
  *
  * A slice begins when its call is opened and ends with it, so that those around it come
  * first. Names are interned: function N is N + 1.
  */
 #include "trace/export/export.h"
+#include "trace/export/tracks.h"
 #include "trace/output/protobuf.h"
 #include "trace/show/callers.h"
 #include "trace/show/values.h"
@@ -27,11 +29,13 @@ enum {
 #define PROCESS_TRACK 1ull
 #define THREAD_TRACK(tid) (1ull << 32 | (uint32_t)(tid))
 #define OFF_TRACK(tid) (2ull << 32 | (uint32_t)(tid))	/* below that: is it without a processor? */
+#define STACK_TRACK(n) (3ull << 32 | (uint32_t)(n))
 
 struct perfetto {
 	const struct about *about;
 	struct output *out;
 	uint64_t begin;		/* ticks */
+	struct tracks tracks;
 	struct message packet, inner, innermost;
 	struct shown_values values;
 	const struct caller_names *names;
@@ -112,10 +116,29 @@ static void write_on(struct perfetto *p, unsigned int type, uint64_t track, uint
 	write_packet(p);
 }
 
-static void write_event(struct perfetto *p, unsigned int type, int32_t tid, uint64_t tsc,
-			const struct call *c, const char *name)
+static void write_track(struct perfetto *p, uint64_t id, uint64_t parent, const char *name)
 {
-	write_on(p, type, THREAD_TRACK(tid), tsc, c, name);
+	message_clear(&p->inner);
+	message_number(&p->inner, TRACK_ID, id);
+	message_number(&p->inner, TRACK_PARENT, parent);
+	message_text(&p->inner, TRACK_NAME, name);
+	message_add(&p->packet, PACKET_TRACK, &p->inner);
+	write_packet(p);
+}
+
+/* Of a stack before its first call. */
+static uint64_t track_of(struct perfetto *p, const struct call *c)
+{
+	size_t before = p->tracks.n;
+	ssize_t n = tracks_of(&p->tracks, c);
+	char name[40];
+
+	p->err = n < 0 ? (int)n : p->err;
+	if (p->tracks.n > before) {
+		tracks_name(&p->tracks.v[before], name, sizeof(name));
+		write_track(p, STACK_TRACK(n), PROCESS_TRACK, name);
+	}
+	return n > 0 ? STACK_TRACK(n) : THREAD_TRACK(c->tid);
 }
 
 static void perfetto_off(void *ctx, const struct offcpu_span *s)
@@ -131,29 +154,30 @@ static void perfetto_off(void *ctx, const struct offcpu_span *s)
 
 static bool perfetto_open(void *ctx, const struct call *c)
 {
-	write_event(ctx, TYPE_BEGIN, c->tid, c->begin, c, NULL);
+	write_on(ctx, TYPE_BEGIN, track_of(ctx, c), c->begin, c, NULL);
 	return true;
 }
 
 static void perfetto_end(void *ctx, const struct call *c)
 {
 	struct perfetto *p = ctx;
+	uint64_t track = track_of(p, c);
 
 	if (c->how == CALL_ENTRY_ONLY) {
-		write_event(p, TYPE_INSTANT, c->tid, c->begin, c, NULL);
+		write_on(p, TYPE_INSTANT, track, c->begin, c, NULL);
 		return;
 	}
 	/* What has no begin fits into nothing that is shown: its end is one moment. */
 	if (!c->opened)
-		write_event(p, TYPE_BEGIN, c->tid, c->begin ? c->begin : c->end, c, NULL);
-	write_event(p, TYPE_END, c->tid, c->end, c->opened ? c : NULL, NULL);
+		write_on(p, TYPE_BEGIN, track, c->begin ? c->begin : c->end, c, NULL);
+	write_on(p, TYPE_END, track, c->end, c->opened ? c : NULL, NULL);
 }
 
 static void perfetto_lost(void *ctx, const struct event *e)
 {
 	auto_free char *name = base_printf("%llu events lost", (unsigned long long)e->lost);
 
-	write_event(ctx, TYPE_INSTANT, e->tid, e->tsc, NULL, name ?: "events lost");
+	write_on(ctx, TYPE_INSTANT, THREAD_TRACK(e->tid), e->tsc, NULL, name ?: "events lost");
 }
 
 static void write_process(struct perfetto *p)
@@ -183,16 +207,6 @@ static void write_thread(struct perfetto *p, const struct archive_thread *t)
 	write_packet(p);
 }
 
-static void write_off_track(struct perfetto *p, const struct archive_thread *t)
-{
-	message_clear(&p->inner);
-	message_number(&p->inner, TRACK_ID, OFF_TRACK(t->tid));
-	message_number(&p->inner, TRACK_PARENT, THREAD_TRACK(t->tid));
-	message_text(&p->inner, TRACK_NAME, "off-CPU");
-	message_add(&p->packet, PACKET_TRACK, &p->inner);
-	write_packet(p);
-}
-
 static void write_name(struct perfetto *p, size_t i)
 {
 	message_clear(&p->innermost);
@@ -214,7 +228,8 @@ static int write_names(struct perfetto *p, const struct view *v)
 	for (size_t i = 0; i < z.nthreads && !p->err; i++) {
 		write_thread(p, &z.threads[i]);
 		if (p->about->off_cpu)
-			write_off_track(p, &z.threads[i]);
+			write_track(p, OFF_TRACK(z.threads[i].tid), THREAD_TRACK(z.threads[i].tid),
+				    "off-CPU");
 		p->err = p->err ?: output_flush(p->out);
 	}
 	for (size_t i = 0; i <= p->about->nfuncs && !p->err; i++) {
@@ -238,6 +253,7 @@ static int export_perfetto(struct view *v, struct output *out)
 	message_free(&p.inner);
 	message_free(&p.innermost);
 	shown_clear(&p.values);
+	tracks_clear(&p.tracks);
 	return err;
 }
 

@@ -183,11 +183,14 @@ static void box(const struct flame *f, size_t i, const char *name, struct output
 	put_xml(out, name);
 	output_text(out, "\"><title>", 9);
 	put_xml(out, name);
-	output_printf(out, ": %llu.%06llu ms, %llu calls, %.2f %%</title>"
+	output_printf(out, ": %llu.%06llu ms, ", (unsigned long long)ns / 1000000,
+		      (unsigned long long)ns % 1000000);
+	if (i)
+		output_printf(out, "%llu calls, ", (unsigned long long)f->nodes[i].calls);
+	output_printf(out, "%.2f %%</title>"
 			   "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" rx=\"1\" "
 			   "fill=\"#%06x\"/><text x=\"%.2f\" y=\"%u\">",
-		      (unsigned long long)ns / 1000000, (unsigned long long)ns % 1000000,
-		      (unsigned long long)f->nodes[i].calls, 100 * w / (WIDTH - 2 * MARGIN),
+		      100 * w / (WIDTH - 2 * MARGIN),
 		      x + MARGIN, y, w, ROW - 1, color(name), x + MARGIN + 3, y + 12);
 	if (w > 3 * LETTER && strlen(name) * LETTER < w)
 		put_xml(out, name);

@@ -2,11 +2,11 @@
 /*
  * export_uftrace: a directory that uftrace replays, reports and draws (its version 4).
  *
- * uftrace knows functions by address: all are given one in a file of symbols that stands
- * for the executable. A file for each thread has records of 16 bytes: a time, and a word
- * with the kind (2 bits, from the lowest), no more data (1), a magic number (3), the
- * depth (10) and the address (48). Calls deeper than 10 bits tell are left out. Values stand behind
- * a record that says so.
+ * uftrace knows functions by address: all are given one in a file of symbols that stands for the
+ * executable. A file for each thread, and for each other stack (tracks.h), has records of 16 bytes:
+ * a time, and a word with the kind (2 bits, from the lowest), no more data (1), a magic number (3),
+ * the depth (10) and the address (48). Calls deeper than 10 bits tell are left out. Values stand
+ * behind a record that says so.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "trace/export/export.h"
+#include "trace/export/tracks.h"
 #include "trace/export/uftrace_values.h"
 
 enum {
@@ -34,12 +35,14 @@ enum {
 #define FIRST 0x1000ull		/* its first function, and from one to the next: */
 #define STEP 16ull
 #define START_NS 1000000000ull	/* when the session is said to begin */
+#define STACK_TASK (1 << 22)	/* as of no thread: linux/threads.h, PID_MAX_LIMIT */
 #define SID "1234567890abcdef"
 
 struct task {
 	struct task *next;
 	int32_t tid;
 	uint64_t last;		/* ns: times do not go back */
+	uint64_t lost, lost_at;	/* events, that is to be said before what is later; ns */
 	size_t n;
 	uint64_t v[WORDS + 2 + UFTRACE_VALUES / 8];
 };
@@ -51,6 +54,7 @@ struct uftrace {
 	uint64_t begin;		/* ticks */
 	struct task *buckets[BUCKETS], *used;
 	struct signatures signatures;
+	struct tracks tracks;
 	uint64_t values[UFTRACE_VALUES / 8];	/* of the next record */
 	int err;
 };
@@ -106,23 +110,37 @@ static struct task *uftrace_find(struct uftrace *u, int32_t tid)
 }
 
 /* With `n` bytes of u->values behind it. */
-static void uftrace_put(struct uftrace *u, unsigned int kind, int32_t tid, uint64_t tsc,
-			uint64_t depth, uint64_t addr, size_t n)
+static void put_record(struct uftrace *u, struct task *t, unsigned int kind, uint64_t ns,
+		       uint64_t depth, uint64_t addr, size_t n)
 {
-	struct task *t = u->err ? NULL : uftrace_find(u, tid);
-	uint64_t ticks = tsc > u->begin ? tsc - u->begin : 0;
-
-	if (!t) {
-		u->err = u->err ?: fail(ENOMEM, "write %s", u->path);
-		return;
-	}
-	t->last = MAX(t->last, START_NS + clock_ns(&u->about->clock, ticks));
+	t->last = MAX(t->last, ns);
 	t->v[t->n++] = t->last;
 	t->v[t->n++] = kind | (n ? MORE : 0) | MAGIC << 3 | depth << 6 | addr << 16;
 	memcpy(&t->v[t->n], u->values, n);
 	t->n += n / 8;
 	if (t->n >= WORDS)
 		u->err = uftrace_flush(u, t);
+}
+
+static void put_lost(struct uftrace *u, struct task *t)
+{
+	if (t->lost)
+		put_record(u, t, LOST, t->lost_at, 0, MIN(t->lost, (1ull << 48) - 1), 0);
+	t->lost = 0;
+}
+
+static uint64_t uftrace_ns(const struct uftrace *u, uint64_t tsc)
+{
+	return START_NS + clock_ns(&u->about->clock, tsc > u->begin ? tsc - u->begin : 0);
+}
+
+static struct task *need_task(struct uftrace *u, int32_t tid)
+{
+	struct task *t = u->err ? NULL : uftrace_find(u, tid);
+
+	if (!t)
+		u->err = u->err ?: fail(ENOMEM, "write %s", u->path);
+	return t;
 }
 
 static uint64_t address(const struct uftrace *u, const struct reader_func *func)
@@ -135,8 +153,16 @@ static void put_call(struct uftrace *u, unsigned int kind, const struct call *c,
 	size_t n = c->func->values ? uftrace_values(&u->signatures, c, kind == EXIT,
 						    (uint8_t *)u->values) : 0;
 
-	if (c->depth <= MOST_DEPTH)
-		uftrace_put(u, kind, c->tid, tsc, c->depth, address(u, c->func), n);
+	ssize_t track = tracks_of(&u->tracks, c);
+	struct task *t = need_task(u, track > 0 ? STACK_TASK + (int32_t)track : c->tid);
+
+	u->err = track < 0 ? (int)track : u->err;
+	if (!t || c->depth > MOST_DEPTH)
+		return;
+	/* What is shown only now may have begun before. */
+	if (uftrace_ns(u, tsc) >= t->lost_at)
+		put_lost(u, t);
+	put_record(u, t, kind, uftrace_ns(u, tsc), c->depth, address(u, c->func), n);
 }
 
 static bool call_open(void *ctx, const struct call *c)
@@ -159,7 +185,13 @@ static void call_end(void *ctx, const struct call *c)
 
 static void uftrace_lost(void *ctx, const struct event *e)
 {
-	uftrace_put(ctx, LOST, e->tid, e->tsc, 0, MIN(e->lost, (1ull << 48) - 1), 0);
+	struct uftrace *u = ctx;
+	struct task *t = need_task(u, e->tid);
+
+	if (!t)
+		return;
+	t->lost_at = uftrace_ns(u, e->tsc);
+	t->lost += e->lost;
 }
 
 /* ---- the other files ----------------------------------------------------- */
@@ -212,9 +244,11 @@ static void make_info(struct uftrace *u, const struct archive_sizes *z, FILE *f)
 	_Static_assert(sizeof(head) == 40, "uftrace's header");
 	fwrite(&head, sizeof(head), 1, f);
 	fprintf(f, "exename:%s\ncmdline:inject record -p %d\n", u->about->exe ?: "?", u->about->pid);
-	fprintf(f, "taskinfo:lines=2\ntaskinfo:nr_tid=%zu\ntaskinfo:tids=", z->nthreads);
+	fprintf(f, "taskinfo:lines=2\ntaskinfo:nr_tid=%zu\ntaskinfo:tids=", z->nthreads + u->tracks.n);
 	for (size_t i = 0; i < z->nthreads; i++)
 		fprintf(f, "%s%d", i ? "," : "", z->threads[i].tid);
+	for (size_t i = 0; i < u->tracks.n; i++)
+		fprintf(f, "%s%zu", i || z->nthreads ? "," : "", STACK_TASK + i + 1);
 	fputc('\n', f);
 	if (lines)
 		fprintf(f, "argspec:lines=%d\n%s%s", lines, args, results);
@@ -225,8 +259,15 @@ static void make_tasks(struct uftrace *u, const struct archive_sizes *z, FILE *f
 	fprintf(f, "SESS timestamp=%llu.%09llu pid=%d sid=" SID " exename=\"%s\"\n",
 		START_NS / 1000000000, START_NS % 1000000000, u->about->pid, u->about->exe ?: "?");
 	for (size_t i = 0; i < z->nthreads; i++)
-		fprintf(f, "TASK timestamp=%llu.%09llu tid=%d pid=%d\n", START_NS / 1000000000,
-			START_NS % 1000000000, z->threads[i].tid, u->about->pid);
+		if (z->threads[i].tid == z->threads[i].pid && z->threads[i].pid != u->about->pid)
+			fprintf(f, "FORK timestamp=%llu.%09llu pid=%d ppid=%d\n", START_NS / 1000000000,
+				START_NS % 1000000000, z->threads[i].pid, u->about->pid);
+		else
+			fprintf(f, "TASK timestamp=%llu.%09llu tid=%d pid=%d\n", START_NS / 1000000000,
+				START_NS % 1000000000, z->threads[i].tid, z->threads[i].pid);
+	for (size_t i = 0; i < u->tracks.n; i++)
+		fprintf(f, "TASK timestamp=%llu.%09llu tid=%zu pid=%d\n", START_NS / 1000000000,
+			START_NS % 1000000000, STACK_TASK + i + 1, u->tracks.v[i].pid);
 }
 
 /* Where the kernel begins is concluded from where the stack ends. */
@@ -265,15 +306,14 @@ static int make_others(struct uftrace *u, const struct view *v)
 
 static int uftrace_finish(struct uftrace *u)
 {
-	int err = u->err;
-
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct task *t = u->buckets[i], *next; t; t = next) {
 			next = t->next;
-			err = err ? err : uftrace_flush(u, t);
+			put_lost(u, t);
+			u->err = u->err ?: uftrace_flush(u, t);
 			free(t);
 		}
-	return err;
+	return u->err;
 }
 
 static int export_uftrace(struct view *v, const char *path)
@@ -289,10 +329,11 @@ static int export_uftrace(struct view *v, const char *path)
 	u.dir = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (u.dir < 0)
 		return fail(errno, "open the directory %s", path);
-	err = make_others(&u, v);
-	err = err ? err : view_run(v, &sink, NULL);
+	err = view_run(v, &sink, NULL);
 	end_err = uftrace_finish(&u);
+	err = err ? err : make_others(&u, v);
 	signatures_clear(&u.signatures);
+	tracks_clear(&u.tracks);
 	close(u.dir);
 	return err ? err : end_err;
 }
