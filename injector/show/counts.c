@@ -24,8 +24,9 @@ int counts_fit(const struct way *way, uint32_t nsub, size_t known, size_t ids)
 	return (known < room ?
 		fail(0, "the times of %zu functions do not fit into the memory of the first visit "
 			"(%llu would); use record and report, or fewer functions", ids, room) :
-		fail(0, "earlier visits have probed %zu functions in this process, and there is "
-			"room for the times of its first %llu; use record and report", known,
+		fail(0, "visits have probed %zu functions of this process so far, and the memory "
+			"of the first one has room for the times of the %llu that were the first: "
+			"no other can be timed until it is restarted; use record and report", known,
 			room)), -ENOSPC;
 }
 

@@ -30,6 +30,7 @@ uint64_t timing_to(uint32_t bucket)
 	return bucket + 1 < BUCKETS ? timing_from(bucket + 1) : UINT64_MAX;
 }
 
+/* Of the last bucket it is not known how far it reaches: its least stands for all in it. */
 uint64_t timing_percentile(const struct timing *t, const struct clock *c, unsigned int percent)
 {
 	double rank = (double)timing_ended(t) * percent / 100;
@@ -39,6 +40,8 @@ uint64_t timing_percentile(const struct timing *t, const struct clock *c, unsign
 		double n = (double)t->buckets[i];
 		uint64_t from = timing_from(i), to = MIN(timing_to(i), most);
 
+		if (n >= rank && n > 0 && i + 1 == BUCKETS)
+			return MIN(from, most);
 		if (n >= rank && n > 0)
 			return to < from ? most : from + (uint64_t)((double)(to - from) * rank / n);
 		rank -= n;
@@ -55,6 +58,12 @@ static int longest_first(const void *a, const void *b, void *ctx)
 	if (of_x != of_y)
 		return of_x < of_y ? 1 : -1;
 	return strcmp(c->funcs[x].name, c->funcs[y].name);
+}
+
+/* Is it one of those of which only the least is known? */
+static bool is_beyond(const struct timing *t, unsigned int percent)
+{
+	return (double)t->buckets[BUCKETS - 1] > (double)timing_ended(t) * (100 - percent) / 100;
 }
 
 /* A time without the spaces before it. */
@@ -94,8 +103,10 @@ static void print_head(const struct reader_func *f, uint64_t calls, const struct
 		output_printf(out, ", %llu unwound", (unsigned long long)t->unwound);
 	if (ended) {
 		print_span(out, "; average", timing_average(t, c));
-		print_span(out, ", p50", timing_percentile(t, c, 50));
-		print_span(out, ", p99", timing_percentile(t, c, 99));
+		print_span(out, is_beyond(t, 50) ? ", p50 over" : ", p50",
+			   timing_percentile(t, c, 50));
+		print_span(out, is_beyond(t, 99) ? ", p99 over" : ", p99",
+			   timing_percentile(t, c, 99));
 		print_span(out, ", longest", clock_ns(c, t->most));
 		if (off)
 			print_off(off, ended, c, out);
@@ -103,10 +114,16 @@ static void print_head(const struct reader_func *f, uint64_t calls, const struct
 	output_printf(out, "\n");
 }
 
-/* Of two buckets: a power of two. The first one alone has what is shorter. */
+/* Of two buckets: a power of two. The first one alone has what is shorter, and the last one what is
+ * longer; so the one before that is half of a power. */
+static uint32_t row_size(uint32_t bucket)
+{
+	return bucket && bucket + 2 < BUCKETS ? 2 : 1;
+}
+
 static uint64_t row(const struct timing *t, uint32_t bucket)
 {
-	return t->buckets[bucket] + (bucket && bucket + 1 < BUCKETS ? t->buckets[bucket + 1] : 0);
+	return t->buckets[bucket] + (row_size(bucket) == 2 ? t->buckets[bucket + 1] : 0);
 }
 
 static void print_row(uint32_t bucket, uint64_t n, uint64_t most, struct output *out)
@@ -117,8 +134,8 @@ static void print_row(uint32_t bucket, uint64_t n, uint64_t most, struct output 
 	*put_span(from, timing_from(bucket), false) = '\0';
 	memset(bar, '#', MIN(length, (size_t)BAR));
 	bar[MIN(length, (size_t)BAR)] = '\0';
-	output_printf(out, "  %s  %12llu%s%s\n", from, (unsigned long long)n, *bar ? "  " : "",
-		      bar);
+	output_printf(out, "  %s%c %12llu%s%s\n", from, bucket + 1 < BUCKETS ? ' ' : '+',
+		      (unsigned long long)n, *bar ? "  " : "", bar);
 }
 
 /* From the first row that has any to the last. */
@@ -127,14 +144,14 @@ static void print_rows(const struct timing *t, struct output *out)
 	uint32_t first = BUCKETS, last = 0;
 	uint64_t most = 0;
 
-	for (uint32_t i = 0; i < BUCKETS; i += i ? 2 : 1) {
+	for (uint32_t i = 0; i < BUCKETS; i += row_size(i)) {
 		uint64_t n = row(t, i);
 
 		first = n && first == BUCKETS ? i : first;
 		last = n ? i : last;
 		most = MAX(most, n);
 	}
-	for (uint32_t i = first; i <= last; i += i ? 2 : 1)
+	for (uint32_t i = first; i <= last; i += row_size(i))
 		print_row(i, row(t, i), most, out);
 }
 

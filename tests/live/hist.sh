@@ -113,7 +113,7 @@ removed
 status 0 "$INJECT" -p "$VICTIM" -f "*$libc" -d 0.2 -o /dev/null
 removed
 status 1 "$INJECT" hist -p "$VICTIM" -f "*$libc" -d 1
-refused 'earlier visits have probed [0-9]* functions in this process, and there is room for'
+refused 'visits have probed [0-9]* functions of this process so far, and the memory of the first one'
 unharmed
 status 0 "$INJECT" hist -p "$VICTIM" -f 'single_*' -n 10
 removed
