@@ -181,8 +181,8 @@ static struct needs needs_besides(const struct infecting *in, uint32_t nrings)
 	return n;
 }
 
-/* Where addresses are limited the program keeps half of what it has left, if that is
- * possible at all. */
+/* Where addresses are limited the program keeps three quarters of what it has left, if that is
+ * possible at all: what is mapped stays. */
 static int look_room(struct infecting *in)
 {
 	struct session_wish wish = infect_wish(in, in->opt->max_slots);
@@ -196,7 +196,7 @@ static int look_room(struct infecting *in)
 		return err;
 	struct needs n = needs_besides(in, shape.nrings);
 	if (limits_addresses(in->target->pid, &left)) {
-		in->session_most = left / 2 > n.address_space ? left / 2 - n.address_space : 1;
+		in->session_most = left / 4 > n.address_space ? left / 4 - n.address_space : 1;
 		wish = infect_wish(in, in->opt->max_slots);
 		err = session_shape(&wish, NULL, &shape);
 	}

@@ -6,7 +6,9 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "injector/proc/children.h"
 #include "injector/proc/groups.h"
 #include "injector/proc/procfs.h"
 
@@ -17,18 +19,56 @@ enum {
 #define REFUSE_LIMIT(pid, err, ...) \
 	(fail(0, "cannot load into " __VA_ARGS__), -(err))
 
+/* The executable of a process, and the least limit of addresses that it or a child of its has. */
+struct limited {
+	struct stat exe;
+	uint64_t least;
+	bool any;
+};
+
+static bool has_exe(pid_t pid, struct stat *ret)
+{
+	char dir[64], path[80];
+
+	procfs_dir(pid, dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/exe", dir);
+	return !stat(path, ret);
+}
+
+static void take_limit(struct limited *l, pid_t pid)
+{
+	uint64_t limit;
+
+	if (!procfs_limit(pid, "Max address space", &limit))
+		return;
+	l->least = l->any ? MIN(l->least, limit) : limit;
+	l->any = true;
+}
+
+/* One that has executed nothing since it was forked has what its parent has mapped. */
+static void take_child(void *ctx, pid_t child)
+{
+	struct limited *l = ctx;
+	struct stat exe;
+
+	if (has_exe(child, &exe) && exe.st_dev == l->exe.st_dev && exe.st_ino == l->exe.st_ino)
+		take_limit(l, child);
+}
+
 bool limits_addresses(pid_t pid, uint64_t *left)
 {
 	pid_t tid = procfs_front(pid);
-	uint64_t limit, used = (uint64_t)procfs_status(pid, tid, "VmSize", 10, 0) * KIB;
+	uint64_t used = (uint64_t)procfs_status(pid, tid, "VmSize", 10, 0) * KIB;
+	struct limited l = { 0 };
 
-	if (!procfs_limit(pid, "Max address space", &limit))
-		return false;
-	*left = limit > used ? limit - used : 0;
-	return true;
+	take_limit(&l, pid);
+	if (has_exe(pid, &l.exe))
+		children_each(pid, take_child, &l);
+	*left = l.least > used ? l.least - used : 0;
+	return l.any;
 }
 
-/* Does RLIMIT_AS forbid so many bytes more? If so, *left is how many it allows. */
+/* Does RLIMIT_AS forbid so many bytes more, here or in a child? *left: how many it allows. */
 static bool lacks_addresses(pid_t pid, uint64_t need, uint64_t *left)
 {
 	return limits_addresses(pid, left) && need > *left;

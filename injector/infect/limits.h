@@ -19,7 +19,8 @@ struct needs {
 };
 
 int limits_check(pid_t pid, const struct needs *);
-/* How many bytes more of addresses may it have? False: any number. */
+/* How many bytes more of addresses may it have, and what it forks? For a server may limit its
+ * children as it forks them, and those that are there tell by how much. False: any number. */
 bool limits_addresses(pid_t pid, uint64_t *left);
 /* How many descriptors may it open? Rather too few. */
 uint64_t limits_descriptors(pid_t pid);

@@ -228,7 +228,9 @@ static void print_recipes(FILE *f)
 	auto_free char *list = recipe_list();
 
 	fprintf(f, "\nRecipes, each a text file that may be read, and copied to\n"
-		   "~/.config/inject/recipes, or given by its path:\n\n%s", list ? list : "");
+		   "~/.config/inject/recipes, or given by its path:\n\n%s",
+		list && *list ? list : "  None was found. They are sought there, in /etc/inject/recipes\n"
+				       "  and in ../share/inject/recipes of the directory that inject is in.\n");
 }
 
 static void print_verb(FILE *f, const struct verb_def *verb)

@@ -47,13 +47,13 @@ for kind in spin_threads single; do
 	limit as $((($(field VmSize) + 1024) * 1024))
 	not_tried "$func*" 'RLIMIT_AS leaves'
 
-	# Where little is left we take no more than half of that, or as much as it takes.
+	# Where little is left we take no more than a quarter of that, or as much as it takes.
 	for room in 150000 600000; do
 		limit as $((($(field VmSize) + room) * 1024))
 		before=$(field VmSize)
 		traced_now "$func"
 		took=$(($(field VmSize) - before))
-		[ $room = 150000 ] || [ $took -lt $((room / 2)) ] || die "took $took kB of $room"
+		[ $room = 150000 ] || [ $took -lt $((room / 4)) ] || die "took $took kB of $room"
 		[ $took -gt 90000 ] || die "only $took kB were mapped"
 		limit as unlimited
 		victim_quit
@@ -78,3 +78,20 @@ for kind in spin_threads single; do
 	limit as unlimited
 	victim_quit
 done
+
+# A server that limits the children that it forks: what they have left is what counts.
+begin forker
+child=$(tell fork '^child' | cut -d' ' -f2)
+before=$(field VmSize)
+prlimit --pid "$child" "--as=$(((before + 200000) * 1024)):unlimited"
+traced_now fork_
+took=$(($(field VmSize) - before))
+[ $took -lt 190000 ] || die "took $took kB, and its children may have 200000 kB more"
+tell reap '^reaped 1'
+victim_quit
+begin forker
+child=$(tell fork '^child' | cut -d' ' -f2)
+prlimit --pid "$child" "--as=$((($(field VmSize) + 20000) * 1024)):unlimited"
+not_tried 'fork_*' 'RLIMIT_AS leaves'
+tell reap '^reaped 1'
+victim_quit
