@@ -26,15 +26,17 @@ static const char *plural(uint64_t n)
 
 void summary_say(const struct summary *s)
 {
-	char traps[48] = "", disarmed[48] = "";
+	char traps[48] = "", disarmed[48] = "", whose[64] = "";
 
+	if (s->program)
+		snprintf(whose, sizeof(whose), "%.40s (%d): ", s->program, s->pid);
 	if (s->traps)
 		snprintf(traps, sizeof(traps), " (%llu by traps)", (unsigned long long)s->traps);
 	if (s->disarmed)
 		snprintf(disarmed, sizeof(disarmed), ", %llu disarmed",
 			 (unsigned long long)s->disarmed);
-	say("%llu function%s probed%s, %llu refused%s; %llu call%s; %llu event%s "
-	    "recorded, %llu lost; longest pause %.1f ms; %s",
+	say("%s%llu function%s probed%s, %llu refused%s; %llu call%s; %llu event%s "
+	    "recorded, %llu lost; longest pause %.1f ms; %s", whose,
 	    (unsigned long long)s->functions, plural(s->functions), traps,
 	    (unsigned long long)s->refused, disarmed, (unsigned long long)s->calls,
 	    plural(s->calls), (unsigned long long)s->events, plural(s->events),

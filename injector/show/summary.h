@@ -6,6 +6,8 @@
 #include "trace/output/output.h"
 
 struct summary {
+	const char *program;	/* its name and pid, where there are others. NULL: there are none */
+	int32_t pid;
 	uint64_t functions, refused;
 	uint64_t traps;		/* of the functions: that trap */
 	uint64_t disarmed;	/* of the functions: by --max-overhead */

@@ -143,6 +143,7 @@ static int trace_leave(struct trace *t)
 static int trace_watch(struct trace *t)
 {
 	struct summary s = { .functions = t->live.nprobed, .refused = refused_count(&t->sel),
+			     .program = t->opt->follow_exec ? t->target.comm : NULL, .pid = t->pid,
 			     .pause_ns = t->pause };
 	struct follow f = { .reader = t->reader, .funcs = t->live.funcs,
 			    .nfuncs = t->live.nfuncs, .out = t->out,
