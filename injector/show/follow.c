@@ -327,6 +327,7 @@ static void end_record(struct follow *f, const struct summary *s)
 	a->refused = s->refused;
 	a->pause_ns = s->pause_ns;
 	a->lost = s->lost;
+	a->disarmed = s->disarmed;
 	a->gone = s->gone != NULL;
 	a->removed = s->removed;
 	a->verified = s->verified;

@@ -38,6 +38,8 @@ has_line ', 4 disarmed;' trace.err || die "the closing line does not count them"
 kept=$(recorded 'count_*')
 [ "$kept" -gt 0 ] && [ "$kept" -le "$made" ] ||
 	die "$made calls made of what stays, $kept recorded"
+"$INJECT" report data | grep -q '^# 4 functions were taken out meanwhile' ||
+	die "the report does not say that functions are missing"
 
 # Nothing is disarmed where it was not asked for, or may cost all.
 inject_bg -p "$VICTIM" -f 'spin_*' --json -t 1m --max-overhead 100 -d 0.7

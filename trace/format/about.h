@@ -48,6 +48,8 @@ struct about {
 	uint64_t pause_ns;	/* longest stop of the process */
 	uint64_t lost;		/* events, all of them */
 	bool gone, removed, verified;	/* of the process, its probes and its code */
+	uint64_t disarmed;	/* of the probed functions, those taken out meanwhile, for they took
+				 * too much of a thread's time */
 	bool kept;		/* of each thread the last is there, and not all of the
 				 * time from `begin` to `end` */
 	struct about_slow slow;

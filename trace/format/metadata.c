@@ -232,6 +232,7 @@ static void put_env(FILE *f, const struct about *a)
 	put_value(f, "pause_ns", a->pause_ns);
 	put_value(f, "events", a->events);
 	put_value(f, "lost", a->lost);
+	put_value(f, "disarmed", a->disarmed);
 	put_value(f, "target_ended", a->gone);
 	put_value(f, "removed", a->removed);
 	put_value(f, "verified", a->verified);

@@ -194,7 +194,7 @@ static void take_number(struct scan *s, const struct token *key, uint64_t value)
 		{ "cost_inside", &a->cost.inside }, { "cost_mark", &a->cost.mark },
 		{ "functions", &functions }, { "probed", &a->probed },
 		{ "refused", &a->refused }, { "pause_ns", &a->pause_ns },
-		{ "events", &a->events }, { "lost", &a->lost },
+		{ "events", &a->events }, { "lost", &a->lost }, { "disarmed", &a->disarmed },
 		{ "began_before", &a->nbefore }, { "first_functions", &a->first_funcs },
 		{ "filter_min_duration", &a->filter.min_duration },
 		{ "filter_depth", &a->filter.depth },

@@ -23,10 +23,13 @@ void parts_end(const struct parts *p)
 		output_printf(p->out, "\n");
 }
 
-void parts_lost(struct output *out, uint64_t events)
+void parts_missing(struct output *out, uint64_t lost, uint64_t disarmed)
 {
-	if (events)
+	if (lost)
 		output_printf(out, "# %llu event%s lost as this was recorded: calls are missing, and their "
-			      "time is SELF of those around them\n", (unsigned long long)events,
-			      events == 1 ? " was" : "s were");
+			      "time is SELF of those around them\n", (unsigned long long)lost,
+			      lost == 1 ? " was" : "s were");
+	if (disarmed)
+		output_printf(out, "# %llu function%s taken out meanwhile (--max-overhead): later calls are "
+			      "missing\n", (unsigned long long)disarmed, disarmed == 1 ? " was" : "s were");
 }

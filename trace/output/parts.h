@@ -17,7 +17,7 @@ extern const char parts_of_record[], parts_unknown[];
 void parts_add(struct parts *, const char *name, uint64_t calls);
 void parts_end(const struct parts *);
 
-/* One line, if any events were lost. */
-void parts_lost(struct output *, uint64_t events);
+/* A line each, if any events were lost, and if functions were disarmed. */
+void parts_missing(struct output *, uint64_t lost, uint64_t disarmed);
 
 #endif

@@ -84,7 +84,7 @@ int callgraph_print(struct view *v, struct output *out)
 		if (!err && view_about(v)->off_cpu)
 			err = print_parts(t, view_about(v), parts_unknown, out);
 		view_counts(v, &counts);
-		parts_lost(out, counts.lost);
+		parts_missing(out, counts.lost, view_about(v)->disarmed);
 	}
 	tree_free(t);
 	return err;

@@ -126,6 +126,7 @@ void info_print(const struct archive *archive, const char *path, struct output *
 	output_printf(out, "ended\t%s\n", a->end ? "yes" : "no");
 	print_count(out, "functions", a->probed ?: a->nfuncs);
 	print_count(out, "refused", a->refused);
+	print_count(out, "disarmed", a->disarmed);
 	print_span(out, "pause", a->pause_ns);
 	auto_free char *filter = filter_text(&a->filter);
 

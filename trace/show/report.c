@@ -255,6 +255,7 @@ int report_make(struct view *v, enum report_key sort, size_t most, struct report
 		err = view_run(v, &sink, NULL) ?: report_collect(&m, v, most, ret);
 		view_counts(v, &counts);
 		ret->lost = counts.lost;
+		ret->disarmed = m.about->disarmed;
 	}
 	for (size_t i = 0; m.stats && i <= m.about->nfuncs; i++)
 		free(m.stats[i].counts);
@@ -349,7 +350,7 @@ void report_print(const struct report *r, struct output *out)
 		if (r->lines[i].func)
 			parts_add(&unknown, r->lines[i].name, r->lines[i].unknown);
 	parts_end(&unknown);
-	parts_lost(out, r->lost);
+	parts_missing(out, r->lost, r->disarmed);
 }
 
 int report_shorten(struct report *a, struct report *b, struct strings *made)
@@ -508,7 +509,8 @@ int report_compare(const struct report *before, const struct report *now, enum r
 	auto_free const struct report_line **b = sorted(now);
 
 	*ret = (struct report_pairs){ .v = calloc(before->n + now->n + 1, sizeof(*ret->v)),
-				      .lost = before->lost + now->lost };
+				      .lost = before->lost + now->lost,
+				      .disarmed = before->disarmed + now->disarmed };
 	if (!a || !b || !ret->v)
 		return fail(ENOMEM, "compare the reports");
 	ret->n = report_join(before, now, a, b, sort, ret->v);
@@ -530,5 +532,5 @@ void report_print_diff(const struct report_pairs *p, struct output *out)
 		      "CHANGE", "CALLS", "CHANGE", "FUNCTION");
 	for (size_t i = 0; i < p->n; i++)
 		print_pair(&p->v[i], out);
-	parts_lost(out, p->lost);
+	parts_missing(out, p->lost, p->disarmed);
 }

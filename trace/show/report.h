@@ -50,6 +50,7 @@ struct report {
 	enum report_key sort;
 	bool off_cpu;		/* the recording tells when threads had no processor */
 	uint64_t lost;		/* events */
+	uint64_t disarmed;	/* functions */
 };
 
 /* The words of --sort; -EINVAL, with a message, if it is none of them. */
@@ -77,7 +78,7 @@ struct report_pairs {
 	struct report_pair *v;
 	size_t n;
 	struct report_line others[2];	/* to which the last one may lead */
-	uint64_t lost;		/* events, of both */
+	uint64_t lost, disarmed;	/* events and functions, of both */
 };
 
 int report_compare(const struct report *before, const struct report *now, enum report_key sort,
