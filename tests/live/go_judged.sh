@@ -94,19 +94,23 @@ judged 'depth == 4 && duration > 0ns' 'id % 6 == 2'
 judged 'caller == "main.attempt" && id < 100' 'id < 100'
 judged 'caller != "main.attempt" || id == 7 && tid != pid + 100000' 'id == 7'
 
-# How long calls take and how deep they are is asked so, too; and what passes stays in its tree.
-rm -rf recorded
-"$INJECT" record -f main.work -f main.try -a --unguarded -m 16M -t 20ms -w 'id != 7' -o recorded -- \
-	./judged >said.out 2>trace.err || { cat trace.err; die "-t: not recorded"; }
-"$INJECT" replay --json -o told.out recorded || die "-t: not replayed"
-python3 judge.py 'long and id != 7' || die "-t: others pass"
-python3 - <<'EOF' || die "-t: a call of work is shown outside of try"
+# How long calls take and how deep they are is asked so, too; and what passes stays in its tree. Calls
+# that last are told before they end, several at a time, which have begun in several threads.
+for pause in 40ms 300ms; do
+	rm -rf recorded
+	"$INJECT" record -f main.work -f main.try -a --unguarded -m 16M -t 20ms -w 'id != 7' \
+		-o recorded -- ./judged $pause >said.out 2>trace.err ||
+		{ cat trace.err; die "-t: not recorded"; }
+	"$INJECT" replay --json -o told.out recorded || die "-t: not replayed"
+	python3 judge.py 'long and id != 7' || die "-t, $pause: others pass"
+	python3 - <<'EOF' || die "-t, $pause: a call of work is shown outside of try"
 import json, sys
 
 calls = [e for e in map(json.loads, open('told.out')) if e['type'] == 'call']
 sys.exit(any(e['depth'] < (e['func'] == 'main.work') for e in calls) or
 	 not any(e['depth'] > 2 for e in calls))
 EOF
+done
 rm -rf recorded
 "$INJECT" record -f main.work -a --unguarded -m 16M -D 2 -o recorded -- ./judged >said.out 2>trace.err ||
 	{ cat trace.err; die "-D: not recorded"; }

@@ -141,9 +141,19 @@ static struct lane *record_search(struct record *r, uint32_t thread, int32_t tid
 	return l;
 }
 
+/* Lanes are merged by time alone. So what happens on a fiber at the moment of what happened before,
+ * as calls that are told together, is in the lane of that, whichever thread it began in. */
+static bool is_same_moment(const struct record *r, const struct event *e)
+{
+	return e->thread == NO_THREAD && r->fibers && r->fibers->thread == NO_THREAD &&
+	       r->stack == e->stack && r->fibers->last >= e->tsc;
+}
+
 static int record_find(struct record *r, const struct event *e, struct lane **ret)
 {
-	if (!r->used || !is_of(r->used, e->thread, e->tid))
+	if (is_same_moment(r, e))
+		r->used = r->fibers;
+	else if (!r->used || !is_of(r->used, e->thread, e->tid))
 		r->used = record_search(r, e->thread, e->tid);
 	if (!r->used) {
 		int err = record_claim(r, e, &r->used);
@@ -356,6 +366,8 @@ int record_event(void *ctx, const struct event *e)
 		return 0;
 	l->ended = false;
 	l->last = MAX(l->last + r->options.apart, e->tsc);
+	r->fibers = e->thread == NO_THREAD ? l : r->fibers;
+	r->stack = e->thread == NO_THREAD ? e->stack : r->stack;
 	bool fields = r->options.fields && r->options.fields(r->options.ctx, e, &r->fields);
 
 	err = record_prepare(r, l, l->last, e->stack,

@@ -42,6 +42,8 @@ struct record {
 	size_t npackets, packets_cap;
 	struct lane *buckets[RECORD_BUCKETS];
 	struct lane *used;	/* the one used last */
+	struct lane *fibers;	/* and the one that has the last event of a fiber, of this stack */
+	uint32_t stack;
 	uint64_t calls, events;
 	uint64_t nbefore;	/* see struct about */
 	uint64_t first_funcs;

@@ -20,8 +20,10 @@ const (
 	goroutines = 150
 	nested     = 6
 	levels     = 3000
-	pause      = 40 * time.Millisecond
 )
+
+// How long some calls wait: an argument, or
+var pause = 40 * time.Millisecond
 
 type call struct {
 	result       string
@@ -112,6 +114,9 @@ func hang(id int, ready chan<- bool, never <-chan bool) int {
 }
 
 func main() {
+	if len(os.Args) > 1 {
+		pause, _ = time.ParseDuration(os.Args[1])
+	}
 	var all sync.WaitGroup
 	ready := make(chan bool)
 
