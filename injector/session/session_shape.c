@@ -85,10 +85,16 @@ static uint64_t most_in(const struct old_session *old, bool grows)
 	return MAX(old->place, grows ? SESSION_PLACE : 0);
 }
 
-static int no_journal(const struct session_shape *shape)
+static int no_room(const struct session_shape *shape)
 {
-	return fail(ENOSPC, "the journal of %u sites does not fit into the memory of the "
-		    "first visit; probe fewer functions", shape->max_slots);
+	uint64_t callers = session_sides_at(shape) - session_callers_at(shape);
+	uint64_t values = session_callers_at(shape) - session_plans_at(shape);
+
+	return fail(0, "what this visit needs%s does not fit into the memory of the first one, which "
+		    "every visit has to do with: %sprobe fewer functions",
+		    callers ? " for --stack" : values ? " for values" : "",
+		    callers ? "leave out --stack, or " :
+		    values ? "leave out -a, -A and -w, or " : ""), -ENOSPC;
 }
 
 /* As many sub-buffers as there is room for in a place that is given, or may grow. */
@@ -104,7 +110,7 @@ static int shape_to_fit(const struct old_session *old, bool grows, struct sessio
 	uint64_t fit = head < shape->total && shape->nrings ?
 		(shape->total - head) / shape->nrings / SUBBUF_SIZE : 0;
 	shape->nsub = (uint32_t)MIN((uint64_t)shape->nsub, fit);
-	return shape->nsub >= FEWEST_SUBS ? 0 : no_journal(shape);
+	return shape->nsub >= FEWEST_SUBS ? 0 : no_room(shape);
 }
 
 /* The same bytes, in more sub-buffers. */
@@ -162,7 +168,7 @@ static int shape_file(const struct session_wish *w, const struct old_session *re
 	ret->bank_subs = (uint32_t)(bytes / ret->sub_size) - FILE_SUBS;
 	if (most && total_with(ret, 0) > most) {
 		if (session_banks_at(ret) > most)
-			return no_journal(ret);
+			return no_room(ret);
 		ret->bank_subs = (uint32_t)((most - session_banks_at(ret)) / ret->nbanks /
 					    ret->sub_size);
 	}
