@@ -79,8 +79,7 @@ got=0 dir=.
 "$INJECT" start -p "$VICTIM" -f 'orphan_*' -o "$dir/kept_in_file" 2>trace.err || got=$?
 [ $got = 0 ] || refused 'take a socket'
 status 0 "$INJECT" stop -p "$VICTIM"
-rm -f "$dir/kept_in_file"
-[ "$dir" = . ] || rmdir "$dir"
+[ "$dir" = . ] || rm -r "$dir"
 as_before
 victim_quit
 
