@@ -80,7 +80,7 @@ static int check_address_space(pid_t pid, const struct needs *n)
 
 	if (lacks_addresses(pid, n->address_space, &left))
 		return REFUSE_LIMIT(pid, ENOMEM, "%d: %lu MiB of address space are needed, "
-			"RLIMIT_AS leaves %lu MiB; raise it with prlimit(1)%s", pid,
+			"RLIMIT_AS leaves %lu MiB to it or to a child; raise it with prlimit(1)%s", pid,
 			(unsigned long)(n->address_space >> 20), (unsigned long)(left >> 20),
 			n->asked ? ", or use a smaller -m" : "");
 	return 0;
@@ -117,7 +117,7 @@ int limits_refused_map(pid_t pid, uint64_t size, int err)
 	if (err == -ENOMEM && lacks_addresses(pid, size, &left)) {
 		fail_clear();
 		return REFUSE_LIMIT(pid, ENOMEM, "%d: %lu KiB more are needed, RLIMIT_AS leaves "
-			"%lu KiB; raise it with prlimit(1)", pid,
+			"%lu KiB to it or to a child; raise it with prlimit(1)", pid,
 			(unsigned long)(size >> 10), (unsigned long)(left >> 10));
 	}
 	return err;
