@@ -243,28 +243,40 @@ static void print_call(const struct traced *t, const struct reads_state *s, size
 	printf("%s\n", line);
 }
 
-/* The call returns to `back`, with the stack pointer no lower than it is now. */
+/*
+ * The call returns to `back`, with the stack pointer no lower than it is at the entry. Of Go it may
+ * come to its entry again before: a prologue that asks for a larger stack, or lets another
+ * goroutine run, begins anew, with the same arguments, perhaps on another stack.
+ */
 static void call(struct traced *t, struct user_regs_struct *u)
 {
 	struct reads_registers r;
-	struct reads_state s = { 0 };
-	raddr_t back;
+	struct reads_state s;
+	uint64_t stack;
+	raddr_t back, at;
+	struct word old;
 
-	u->PC = t->at;
-	take_registers(u, &r);
-	back = return_of(u);
-	reads_run(&t->plan, false, &r, &memory, &s);
-	size_t nentry = s.used;
-	uint64_t stack = u->SP;
+	do {
+		s = (struct reads_state){ 0 };
+		u->PC = t->at;
+		take_registers(u, &r);
+		back = return_of(u);
+		reads_run(&t->plan, false, &r, &memory, &s);
+		stack = u->SP;
 
-	poke(t->at, t->old);
-	step_from(u, t->at);
-	poke(t->at, trap);
-	struct word old = peek(back);
-
-	poke(back, trap);
-	MUST_EQ(go_on(u), back);
+		poke(t->at, t->old);
+		step_from(u, t->at);
+		poke(t->at, trap);
+		old = peek(back);
+		poke(back, trap);
+		at = go_on(u);
+		if (at != back)
+			poke(back, old);
+	} while (at == t->at);
+	MUST_EQ(at, back);
 	MUST(u->SP >= stack);
+	size_t nentry = s.used;
+
 	take_registers(u, &r);
 	reads_run(&t->plan, true, &r, &memory, &s);
 	poke(back, old);

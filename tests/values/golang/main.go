@@ -4,7 +4,13 @@
 // printed of them.
 package main
 
-import "errors"
+import (
+	"errors"
+	"runtime"
+)
+
+// The driver traces the first thread: main stays there.
+func init() { runtime.LockOSThread() }
 
 type point struct{ X, Y int32 }
 
