@@ -103,6 +103,7 @@ static bool is_mark(const struct sigframes *s, raddr_t word)
 
 struct search {
 	const struct target *target;
+	pid_t tid;
 	const struct sigframes *frames;
 	int (*each)(void *ctx, const struct sigframe *);
 	void *ctx;
@@ -168,7 +169,11 @@ static int scan_stack(struct search *s, raddr_t sp)
 		size_t want = MIN((size_t)(scanned.end - at), sizeof(words));
 		struct iovec local = { words, want };
 		struct iovec remote = { (void *)(uintptr_t)at, want };
-		ssize_t got = process_vm_readv(s->target->pid, &local, 1, &remote, 1, 0);
+		/* By the thread: the main one's memory is gone once it has ended. */
+		ssize_t got = process_vm_readv(s->tid, &local, 1, &remote, 1, 0);
+
+		if (got < 0 && errno != EFAULT)
+			return fail(EAGAIN, "read the stack of thread %d", s->tid);
 		int err = got > 0 ? scan_words(s, words, (size_t)got / 8, at, scanned) : 0;
 
 		if (err || got < (ssize_t)want)
@@ -186,7 +191,7 @@ int sigframes_search(const struct target *t, const struct sigframes *frames,
 
 	if (err)
 		return err;
-	struct search s = { .target = t, .frames = frames, .each = each, .ctx = ctx,
+	struct search s = { .target = t, .tid = th->tid, .frames = frames, .each = each, .ctx = ctx,
 			    .tp = regs_tp(&th->regs) };
 	threads_keeper(t, s.tp, &s.kept);
 	s.pending[s.npending++] = regs_sp(&th->regs);
