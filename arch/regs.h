@@ -182,6 +182,12 @@ raddr_t frame_base(raddr_t top, const struct xstate *);
 extern const int frame_popped;
 /* Offsets from a frame's base to the saved PC, stack pointer and signal mask. */
 extern const int frame_pc_offset, frame_sp_offset, frame_mask_offset;
+/*
+ * May these three words be the PC that the kernel has saved of a thread that a signal has
+ * interrupted, and what it saves behind that? So they are in a signal frame, and in each copy of
+ * the ucontext_t that its handler has. Source: struct sigcontext of the architecture.
+ */
+bool regs_is_saved_pc(const uint64_t words[3]);
 extern const int frame_way_offsets[REGS_WAYS];	/* regs_nways of them */
 /* The word that every frame of the kernel's has, and where; 0: its first word is the address
  * of code that makes rt_sigreturn. */

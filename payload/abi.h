@@ -216,7 +216,8 @@ struct session {
 	uint32_t generation;	/* counts the visits to this process */
 	uint8_t build_id[20];	/* of the payload */
 	uint32_t state;		/* enum session_state. [release] of both sides */
-	uint64_t size;		/* of the memfd */
+	uint64_t size;		/* of the memfd; of what is kept of it, once the rings' addresses
+				 * were given back */
 	uint64_t base;		/* where the target has mapped it */
 
 	/* Written by the injector before hello. */

@@ -440,3 +440,11 @@ uint32_t regs_call_changes(void)
 	return (getauxval(AT_HWCAP) & HWCAP_SVE ? CALL_CHANGES_LONG : 0) |
 		(getauxval(AT_HWCAP2) & HAS_SME ? CALL_CHANGES_MODE : 0);
 }
+
+/* pstate of 64-bit code of a user: the mode and the masks of interrupts are 0. */
+bool regs_is_saved_pc(const uint64_t words[3])
+{
+	const uint64_t flags = 0xf3e01c00;
+
+	return !(words[1] & ~flags);
+}

@@ -342,3 +342,11 @@ uint32_t regs_call_changes(void)
 {
 	return 0;
 }
+
+/* eflags, and %cs of 64-bit code of a user. */
+bool regs_is_saved_pc(const uint64_t words[3])
+{
+	const uint64_t flags = 0x3f7fd7, fixed = 2, cs = 0x33;
+
+	return !(words[1] & ~flags) && words[1] & fixed && (words[2] & 0xffff) == cs;
+}

@@ -138,6 +138,18 @@ static bool is_roomy(const struct infecting *in)
 		!procfs_limit(in->target->pid, "Max address space", &limit);
 }
 
+/* Of addresses, behind the earlier visit's session, as they were before a thread was held. */
+static uint64_t free_behind(const struct infecting *in)
+{
+	const struct layout *l = &in->target->layout;
+	raddr_t end = in->result->old.base + in->result->old.place;
+	size_t i = 0;
+
+	while (i < l->n && l->v[i].range.start < end)
+		i++;
+	return in->reuse && i < l->n ? l->v[i].range.start - end : 0;
+}
+
 struct session_wish infect_wish(const struct infecting *in, uint32_t slots)
 {
 	bool roomy = is_roomy(in), plans = roomy || !in->opt->spare_plans;
@@ -150,7 +162,8 @@ struct session_wish infect_wish(const struct infecting *in, uint32_t slots)
 		.callers_funcs = in->opt->plans_funcs,
 		.callers = roomy || !in->opt->spare_callers ? in->opt->callers : 0,
 		.sieve = in->opt->way == &way_sifted, .sparse = in->opt->sparse,
-		.file = in->opt->file, .roomy = roomy, .most = in->session_most,
+		.file = in->opt->file, .roomy = roomy,
+		.most = in->crowded ? 0 : in->session_most, .behind = free_behind(in),
 	};
 }
 
@@ -189,8 +202,11 @@ static int look_room(struct infecting *in)
 	struct session_shape shape;
 	uint64_t left;
 
-	if (in->reuse)
+	if (in->reuse) {
+		if (!in->locks && !in->nameless && limits_addresses(in->target->pid, &left))
+			in->session_most = in->result->old.place + left / 4;
 		return 0;
+	}
 	int err = session_shape(&wish, NULL, &shape);
 	if (err)
 		return err;

@@ -49,6 +49,7 @@ static void carry_over(struct infecting *in)
 	s->nspills = old->s.nspills;
 	s->traps = old->s.traps;
 	s->threads = old->s.threads;
+	s->next_fiber = old->s.next_fiber;
 	s->nfuncs = old->s.nfuncs;
 	s->narenas = old->s.narenas;
 	memcpy(s->arenas, old->s.arenas, sizeof(s->arenas));

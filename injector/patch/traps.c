@@ -274,16 +274,22 @@ static pid_t pending(const struct target *t)
 	return 0;
 }
 
+bool traps_hooked(const struct target *t, const struct session *s)
+{
+	uint64_t hooked = 0;
+
+	if (s->traps && target_read(t, FIELD(s, hooked), &hooked, sizeof(hooked)))
+		fail_clear();
+	return hooked;
+}
+
 int traps_unhook(struct target *t, struct modules *mods, const struct session *s)
 {
 	struct hooking h = { .target = t, .session = s };
-	uint64_t hooked = 0;
 	pid_t tid = 0;
 
-	if (!s->traps || target_read(t, FIELD(s, hooked), &hooked, sizeof(hooked)) || !hooked) {
-		fail_clear();
+	if (!traps_hooked(t, s))
 		return 0;
-	}
 	/* Nothing traps any more, so there will only be less of them. */
 	for (int i = 0; i < PENDING_TRIES && (tid = pending(t)); i++)
 		nanosleep(&(struct timespec){ 0, PENDING_REST }, NULL);

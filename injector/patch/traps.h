@@ -34,6 +34,8 @@ pid_t traps_blocker(struct target *, const struct sigframes *);
  * blocks it while it handles another one.
  */
 int traps_hook(struct target *, struct modules *, const struct session *, bool *hooked);
+/* Is our handler the process's? */
+bool traps_hooked(const struct target *, const struct session *);
 /*
  * Give SIGTRAP back, once no breakpoint stands any more; what the application
  * has made of it since then stays. Nothing to do, and 0, if it was never taken.

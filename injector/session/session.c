@@ -245,7 +245,8 @@ static int note_session(void *ctx, const struct mapping *m)
 	old->base = m->range.start;
 	old->first = old->mapped = old->place = range_size(m->range);
 	old->ino = m->ino;
-	old->file = !is_nameless(m) && strncmp(m->path, MEMFD, sizeof(MEMFD) - 1) != 0;
+	old->nameless = is_nameless(m);
+	old->file = !old->nameless && strncmp(m->path, MEMFD, sizeof(MEMFD) - 1) != 0;
 	f->begun = true;
 	return 0;
 }
@@ -428,6 +429,27 @@ void session_end(const struct target *t)
 	}
 	session_forget(&old);
 	fail_clear();
+}
+
+/* Each store leaves a head that is sane, and none changes what the payload reads: forked children
+ * share it, and may be later. */
+int session_keep(const struct target *t, const struct old_session *old, uint64_t size)
+{
+	const struct session *s = &old->s;
+	const struct {
+		size_t off, n;
+		uint64_t value;
+	} stores[] = {
+		{ offsetof(struct session, notes_size), sizeof(s->notes_size), 0 },
+		{ offsetof(struct session, notes_off), sizeof(s->notes_off), 0 },
+		{ offsetof(struct session, max_slots), sizeof(s->max_slots), s->nslots },
+		{ offsetof(struct session, size), sizeof(s->size), size },
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(stores) && !err; i++)
+		err = target_write(t, old->base + stores[i].off, &stores[i].value, stores[i].n);
+	return err;
 }
 
 int session_mark(const struct target *t, const struct old_session *old, size_t slot,

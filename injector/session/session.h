@@ -52,6 +52,7 @@ struct session_wish {
 	bool file;		/* it is to be as small as can be: see shape_file */
 	bool roomy;		/* a later one that is larger shall find room, and an earlier one's
 				 * place may grow */
+	uint64_t behind;	/* bytes of addresses that are free behind an earlier one */
 	uint64_t most;		/* bytes of addresses that it shall take, if it can do with
 				 * so many, and with `buffer`, if that is given; 0: any */
 };
@@ -59,14 +60,16 @@ struct session_wish {
 struct old_session;
 /*
  * Rings and sub-buffers as they are wished for. The place of an earlier session is
- * used again, never unmapped: a thread that was stopped in the middle of a
- * recording routine may still write to it. A later session that needs more grows behind
- * it, up to SESSION_PLACE in all, if it is `roomy`; otherwise it has smaller rings, whatever
- * `buffer` is. -ENOSPC if the journal does not fit there.
+ * used again: a thread that was stopped in the middle of a recording routine may still
+ * write to it, unless the rings were given back (session_keep). A later session that needs more
+ * grows behind it, up to SESSION_PLACE in all if it is `roomy`, else up to `most`; otherwise it has
+ * smaller rings, whatever `buffer` is. -ENOSPC if the journal does not fit there.
  */
 #define SESSION_PLACE (8ull << 30)	/* room for the times of thousands of functions */
 int session_shape(const struct session_wish *, const struct old_session *reuse,
 		  struct session_shape *ret);
+/* Bytes of addresses that a later visit can do with: the journal, and rings as small as can be. */
+uint64_t session_least(const struct session *);
 
 /* Our mapping of a session. */
 struct session_map {
@@ -128,6 +131,7 @@ struct old_session {
 	struct slot *slots;	/* s.nslots of them; owned */
 	uint64_t *islands;	/* s.nislands words of their list; owned */
 	bool file;		/* not in memory: a file that start has made */
+	bool nameless;		/* memory without a name: SESSION_NAMELESS */
 };
 
 /* Is a process's mapping that of a session, by its name; or, if it has none, by what it
@@ -159,9 +163,18 @@ bool session_is_of(const struct session *, pid_t);
 /* Is the injector that holds it alive? Its pid, or 0. */
 pid_t session_holder(const struct session *);
 
-/* Its probes are out: nothing is recorded any more, and its rings are given back if
+/* Its probes are out: nothing is recorded any more, and the memory of its rings is given back if
  * we may. No error: what is still there is memory. */
 void session_end(const struct target *);
+/*
+ * The addresses of its rings go, too: from now on it says that it is so many bytes, with its
+ * journal and without notes or rings. What is mapped behind them is unmapped next; killed before
+ * that, it is a session that has more room than it says. Only where no thread can come to its
+ * rings any more.
+ */
+int session_keep(const struct target *, const struct old_session *, uint64_t size);
+/* Has it its rings still? */
+bool session_has_rings(const struct old_session *);
 
 /* Write one slot's state in the target's journal, by /proc/PID/mem. */
 int session_mark(const struct target *, const struct old_session *, size_t slot,

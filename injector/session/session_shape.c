@@ -80,9 +80,11 @@ static uint64_t total_with(const struct session_shape *shape, uint64_t tail)
 }
 
 /* The most that there is, or may be, in the place of an earlier one. */
-static uint64_t most_in(const struct old_session *old, bool grows)
+static uint64_t most_in(const struct session_wish *w, const struct old_session *old)
 {
-	return MAX(old->place, grows ? SESSION_PLACE : 0);
+	uint64_t most = w->most ? w->most : w->roomy ? SESSION_PLACE : 0;
+
+	return MAX(old->place, MIN(most, old->place + w->behind));
 }
 
 static int no_room(const struct session_shape *shape)
@@ -90,22 +92,24 @@ static int no_room(const struct session_shape *shape)
 	uint64_t callers = session_sides_at(shape) - session_callers_at(shape);
 	uint64_t values = session_callers_at(shape) - session_plans_at(shape);
 
-	return fail(0, "what this visit needs%s does not fit into the memory of the first one, which "
-		    "every visit has to do with: %sprobe fewer functions",
+	return fail(0, "what this visit needs%s does not fit into the memory that inject has in this "
+		    "process, behind which something else is mapped, or which a limit bounds: "
+		    "%sprobe fewer functions",
 		    callers ? " for --stack" : values ? " for values" : "",
 		    callers ? "leave out --stack, or " :
 		    values ? "leave out -a, -A and -w, or " : ""), -ENOSPC;
 }
 
 /* As many sub-buffers as there is room for in a place that is given, or may grow. */
-static int shape_to_fit(const struct old_session *old, bool grows, struct session_shape *shape)
+static int shape_to_fit(const struct session_wish *w, const struct old_session *old,
+			struct session_shape *shape)
 {
 	uint64_t head;
 
 	shape->nrings = old->s.nrings;
 	shape->total = old->place;
 	if (total_with(shape, 0) > old->place)
-		shape->total = MIN(total_with(shape, FIRST_TAIL), most_in(old, grows));
+		shape->total = MIN(total_with(shape, FIRST_TAIL), most_in(w, old));
 	head = session_rings_at(shape) + (uint64_t)shape->nrings * PAGE;
 	uint64_t fit = head < shape->total && shape->nrings ?
 		(shape->total - head) / shape->nrings / SUBBUF_SIZE : 0;
@@ -155,7 +159,7 @@ static uint64_t place_with(const struct session_shape *shape, uint64_t tail)
 static int shape_file(const struct session_wish *w, const struct old_session *reuse,
 		      uint64_t bytes, struct session_shape *ret)
 {
-	uint64_t most = reuse ? most_in(reuse, w->roomy) : w->buffer ? 0 : w->most;
+	uint64_t most = reuse ? most_in(w, reuse) : w->buffer ? 0 : w->most;
 
 	ret->max_slots = w->max_slots;
 	ret->notes = w->notes;
@@ -175,6 +179,38 @@ static int shape_file(const struct session_wish *w, const struct old_session *re
 	ret->total = total_with(ret, 0);
 	ret->place = place_with(ret, TIGHT_TAIL);
 	return 0;
+}
+
+bool session_has_rings(const struct old_session *old)
+{
+	uint64_t all, end;
+
+	return !__builtin_mul_overflow(old->s.ring_stride, old->s.nrings, &all) &&
+		!__builtin_add_overflow(old->s.rings_off, all, &end) && end <= old->s.size;
+}
+
+/* Room for the journals of later visits, where an earlier one's rings have no place that they
+ * keep. */
+static void shape_roomy(const struct session_wish *w, const struct old_session *reuse,
+			struct session_shape *shape)
+{
+	struct session_shape roomy = *shape;
+
+	roomy.max_slots = MAX(shape->max_slots, ROOMY_SLOTS);
+	roomy.notes = MAX(shape->notes, ROOMY_NOTES);
+	if (!reuse || (!session_has_rings(reuse) &&
+		       total_with(&roomy, FIRST_TAIL) <= most_in(w, reuse)))
+		*shape = roomy;
+}
+
+uint64_t session_least(const struct session *s)
+{
+	struct session_shape least = {
+		.max_slots = MIN(s->nslots + (uint32_t)FIRST_SLOTS, (uint32_t)SESSION_SLOTS),
+		.nrings = s->nrings, .nsub = FEWEST_SUBS, .sub_size = SUBBUF_SIZE,
+	};
+
+	return total_with(&least, 0);
 }
 
 int session_shape(const struct session_wish *w, const struct old_session *reuse,
@@ -197,18 +233,17 @@ int session_shape(const struct session_wish *w, const struct old_session *reuse,
 	};
 	if (w->file)
 		return shape_file(w, reuse, bytes, ret);
-	/* An earlier visit's rings keep their place, if the journal fits. */
+	/* An earlier visit's rings keep their place, if the journal fits, until they are given
+	 * back. */
 	ret->max_slots = MAX(w->max_slots, reuse ? reuse->s.max_slots : FIRST_SLOTS);
 	ret->notes = MAX(w->notes, reuse ? reuse->s.notes_size : 0);
-	if (w->roomy && !reuse) {
-		ret->max_slots = MAX(ret->max_slots, ROOMY_SLOTS);
-		ret->notes = MAX(ret->notes, ROOMY_NOTES);
-	}
 	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)SUBBUFS_MOST);
+	if (w->roomy)
+		shape_roomy(w, reuse, ret);
 	int err = 0;
 
 	if (reuse) {
-		err = shape_to_fit(reuse, w->roomy, ret);
+		err = shape_to_fit(w, reuse, ret);
 	} else {
 		ret->total = total_with(ret, FIRST_TAIL);
 		if (w->most && ret->total > w->most)

@@ -21,13 +21,14 @@ int counts_fit(const struct way *way, uint32_t nsub, size_t known, size_t ids)
 
 	if (ids <= room)
 		return 0;
-	return (known < room ?
-		fail(0, "the times of %zu functions do not fit into the memory of the first visit "
-			"(%llu would); use record and report, or fewer functions", ids, room) :
+	return (known < room || !room ?
+		fail(0, "the times of %zu functions do not fit into the memory that inject has in "
+			"this process (%llu would); use record and report, or fewer functions",
+			ids, room) :
 		fail(0, "visits have probed %zu functions of this process so far, and the memory "
-			"of the first one has room for the times of the %llu that were the first: "
-			"no other can be timed until it is restarted; use record and report", known,
-			room)), -ENOSPC;
+			"that inject has there has room for the times of the %llu that were the "
+			"first: no other can be timed until it is restarted; use record and "
+			"report", known, room)), -ENOSPC;
 }
 
 void counts_prepare(const struct options *o, pid_t pid, struct session *s, const struct clock *c)

@@ -403,6 +403,8 @@ int follow_finish(struct follow *f, struct summary *s)
 	drain_rest(f);
 	settle(f);
 	reader_stats(f->reader, &stats);
+	if (f->drained)
+		f->drained(f->ctx, s);
 	s->calls = f->counts ? counts_calls(f->counts) : stats.calls;
 	s->events = stats.events;
 	s->lost = stats.lost;

@@ -70,6 +70,8 @@ struct follow {
 	int (*seen)(void *ctx, const struct event *);
 	/* Called every 50 ms; may be NULL. */
 	void (*tick)(void *ctx);
+	/* All that was recorded is read, and nothing is said of it yet; may be NULL. */
+	void (*drained)(void *ctx, struct summary *);
 	void *ctx;
 
 	enum follow_why why;	/* the result */

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "injector/log/say.h"
-#include "injector/patch/remove.h"
+#include "injector/patch/unmap.h"
 #include "injector/proc/procfs.h"
 #include "injector/proc/signals.h"
 #include "injector/proc/tracer.h"
@@ -70,8 +70,10 @@ int verb_stop(const struct options *o)
 	}
 	say_disarmed(o->pid);
 	err = remove_probes(o->pid, &r);
-	if (!err)
+	if (!err) {
 		session_end(&t);
+		unmap_rings(o->pid, &r);
+	}
 	target_close(&t);
 	removal_say_pause(&r);
 	if (r.shortened)

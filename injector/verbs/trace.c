@@ -3,13 +3,14 @@
  * trace: all of one program: attach (attach.c: steps 0 to 9), watch, and
  *
  * 10. remove	every probe is taken out again, and all code compared with its files
+ * 11. unmap	the addresses of the rings are given back
  */
 #include <errno.h>
 #include <stdio.h>
 
 #include "injector/log/clock.h"
 #include "injector/log/say.h"
-#include "injector/patch/remove.h"
+#include "injector/patch/unmap.h"
 #include "injector/proc/procfs.h"
 #include "injector/proc/signals.h"
 #include "injector/ptrace/pace.h"
@@ -140,6 +141,26 @@ static int trace_leave(struct trace *t)
 	return left_over ? STATUS_REMAINS : s.gone ? STATUS_GONE : STATUS_FAILED;
 }
 
+/* 11. ns, the longest stop. */
+static uint64_t give_back(struct trace *t)
+{
+	struct removal r = { .session = t->session_ino, .since = t->target.start_time,
+			     .max_pause = t->opt->max_pause };
+
+	session_close(&t->inf.map);
+	unmap_rings(t->pid, &r);
+	t->unmapped = true;
+	t->target.repaired += r.repaired;
+	t->target.shortened += r.shortened;
+	return r.longest_pause;
+}
+
+static void drained(void *ctx, struct summary *s)
+{
+	if (s->removed)
+		s->pause_ns = MAX(s->pause_ns, give_back(ctx));
+}
+
 static int trace_watch(struct trace *t)
 {
 	struct summary s = { .functions = t->live.nprobed, .refused = refused_count(&t->sel),
@@ -149,7 +170,7 @@ static int trace_watch(struct trace *t)
 			    .nfuncs = t->live.nfuncs, .out = t->out,
 			    .options = t->opt, .pid = t->pid, .left = trace_left,
 			     .others = t->opt->follow_fork ? has_children : NULL,
-			    .tick = tick, .ctx = t, .pidfd = -1,
+			    .tick = tick, .drained = drained, .ctx = t, .pidfd = -1,
 			    .exe = modules_exe(&t->mods),
 			    .unnamed = select_unnamed(&t->mods), .since = t->began,
 			    .recorded = !t->way->room, .off_cpu = t->off_cpu,
@@ -174,7 +195,6 @@ static int trace_watch(struct trace *t)
 	struct cause cause = fail_keep();
 	int left_over = take_out(t, &f, &s);
 	int written = follow_finish(&f, &s);
-
 	if (cause.text[0] || written < 0)
 		say("%s", cause.text[0] ? cause.text : fail_text());
 	trace_say_disturbed(t);
@@ -201,8 +221,11 @@ static void close_session(struct trace *t)
 	session_close(&t->inf.map);
 	s->holder_pid = 0;
 	lease_give(NULL);
-	if (!t->committed)
-		session_empty(&t->inf.map);
+	if (t->committed)
+		return;
+	session_empty(&t->inf.map);
+	if (!t->unmapped)
+		give_back(t);
 }
 
 void trace_clear(struct trace *t)

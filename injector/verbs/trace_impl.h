@@ -52,6 +52,7 @@ struct trace {
 	int nthreads;
 	uint64_t pause;		/* of the commit */
 	bool committed;
+	bool unmapped;		/* the addresses of the rings were given back, or kept */
 	int64_t cpu_at;		/* rseq_place(), where a condition may need it; 0 */
 	uint32_t known_funcs;	/* ids that an earlier visit has given */
 	bool traps;		/* asked for, and nothing speaks against it */

@@ -83,7 +83,11 @@ visit
 before=$(vm_size)
 is_behind() { [ "$(session | wc -l)" -gt 1 ]; }
 kills 1 is_behind -m 16M
-visit -m 16M
-[ "$(session | wc -l)" = 1 ] || die "not one session: $(session)"
+inject_bg -p "$VICTIM" -f 'single_*' -o /dev/null -m 16M
 [ $(($(vm_size) - before)) -gt $((2 * GIB)) ] || die "it has not grown: $(session)"
+inject_end
+removed
+[ "$(shut)" = "$shut" ] || die "$(shut) KiB are shut, not $shut"
+[ "$(session | wc -l)" = 1 ] || die "not one session: $(session)"
+[ $(($(vm_size) - before)) -lt $((GIB / 4)) ] || die "it keeps addresses: $(session)"
 victim_quit

@@ -96,12 +96,12 @@ victim_quit
 libc='@libc.so*'
 [ -z "${KIND:-}" ] || libc='@*'		# others have it elsewhere, or in the program
 victim single
-prlimit --pid "$VICTIM" --as=$((16 << 30)):unlimited
+prlimit --pid "$VICTIM" --as=$((1 << 30)):unlimited
 status 0 "$INJECT" -p "$VICTIM" -f 'single_*' -m 128K -n 10 -o /dev/null
 removed
 for verb in hist top; do
 	status 1 "$INJECT" $verb -p "$VICTIM" -f "*$libc" -d 1
-	refused 'the times of [0-9]* functions do not fit into the memory of the first visit'
+	refused 'the times of [0-9]* functions do not fit into the memory that inject has'
 	unharmed
 done
 room=$(sed -n 's/.*(\([0-9]*\) would).*/\1/p' trace.err)
@@ -113,7 +113,7 @@ removed
 status 0 "$INJECT" -p "$VICTIM" -f "*$libc" -d 0.2 -o /dev/null
 removed
 status 1 "$INJECT" hist -p "$VICTIM" -f "*$libc" -d 1
-refused 'visits have probed [0-9]* functions of this process so far, and the memory of the first one'
+refused 'visits have probed [0-9]* functions of this process so far, and the memory that inject has'
 unharmed
 status 0 "$INJECT" hist -p "$VICTIM" -f 'single_*' -n 10
 removed
