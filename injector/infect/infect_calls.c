@@ -78,21 +78,26 @@ int infect_map(struct infecting *in, const char *what, raddr_t at, uint64_t size
 	return infect_take_gap(in, *ret, size);
 }
 
+int infect_unlock(struct infecting *in, const char *what, raddr_t at, uint64_t size)
+{
+	int64_t unused;
+	int err = remote_try(&in->remote, what, &unused, SYS_munlock, at, size, 0, 0, 0, 0);
+
+	return err ? err : remote_try(&in->remote, what, &unused, SYS_mprotect, at, size,
+				      PROT_READ | PROT_WRITE, 0, 0, 0);
+}
+
 /* In a process that locks all its future mappings a plain mmap would bring every page of
  * it into memory at once; one without access cannot, and is unlocked before it gets any. */
 int infect_map_sparse(struct infecting *in, const char *what, raddr_t at, uint64_t size,
 		      int flags, int fd, raddr_t *ret)
 {
 	const int access = PROT_READ | PROT_WRITE;
-	int64_t unused;
 
 	if (!in->locks)
 		return infect_map(in, what, at, size, access, flags, fd, ret);
 	int err = infect_map(in, what, at, size, PROT_NONE, flags, fd, ret);
-	err = err ? err : remote_try(&in->remote, what, &unused, SYS_munlock, *ret, size,
-				     0, 0, 0, 0);
-	return err ? err : remote_try(&in->remote, what, &unused, SYS_mprotect, *ret, size,
-				      (uint64_t)access, 0, 0, 0);
+	return err ? err : infect_unlock(in, what, *ret, size);
 }
 
 /* A core of the target is no larger, and takes no longer, for what we keep there:

@@ -117,6 +117,8 @@ int infect_map(struct infecting *, const char *what, raddr_t at, uint64_t size,
 /* The same for a region of which little will ever be used, readable and writable. */
 int infect_map_sparse(struct infecting *, const char *what, raddr_t at, uint64_t size,
 		      int flags, int fd, raddr_t *ret);
+/* What was mapped without access becomes readable and writable, and is locked no more. */
+int infect_unlock(struct infecting *, const char *what, raddr_t at, uint64_t size);
 int infect_keep_from_cores(struct infecting *, raddr_t at, uint64_t size);
 /* Where strings lie that a remote call reads. */
 raddr_t infect_name_at(const struct infecting *);

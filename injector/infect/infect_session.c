@@ -112,15 +112,23 @@ static int unmap(struct infecting *in, raddr_t at, uint64_t size)
 			  0, 0, 0, 0);
 }
 
-/* Part of the session's memory, from the offset `off`, where there is nothing, or a hint.
- * *ret: where it is; 0: there is no room. Whatever is mapped here is seen to be a session's
+/* A part of the session's memory. */
+struct part {
+	raddr_t at;		/* where there is nothing; 0: anywhere */
+	uint64_t size, off;	/* in the session */
+	int there;		/* the target's descriptor */
+	uint64_t prot;
+};
+
+/* *ret: where it is; 0: there is no room. Whatever is mapped here is seen to be a session's
  * by a later visit, should we be killed before the next step. */
-static int map_part(struct infecting *in, raddr_t at, uint64_t size, int there, uint64_t off,
-		    raddr_t *ret)
+static int map_part(struct infecting *in, const struct part *p, raddr_t *ret)
 {
-	const int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
-	const uint64_t args[6] = { at, size, PROT_READ | PROT_WRITE, (uint64_t)flags,
-				   (uint64_t)there, off };
+	const int flags = MAP_SHARED | MAP_NORESERVE | (p->at ? MAP_FIXED_NOREPLACE : 0);
+	const uint64_t args[6] = { p->at, p->size, p->prot, (uint64_t)flags,
+				   (uint64_t)p->there, p->off };
+	const raddr_t at = p->at;
+	const uint64_t size = p->size;
 	int64_t got;
 	int err = remote_syscall(&in->remote, SYS_mmap, args, &got);
 
@@ -145,7 +153,8 @@ static int map_at_low_end(struct infecting *in, const struct session_shape *shap
 
 	*ret = 0;
 	if (infect_wish(in, 0).roomy && shape->place < SESSION_PLACE)
-		err = map_part(in, 0, SESSION_PLACE, there, 0, ret);
+		err = map_part(in, &(struct part){ .size = SESSION_PLACE, .there = there,
+						   .prot = PROT_READ | PROT_WRITE }, ret);
 	if (err || !*ret)
 		return err;
 	err = unmap(in, *ret + shape->place, SESSION_PLACE - shape->place);
@@ -166,6 +175,23 @@ static int map_first(struct infecting *in, const struct session_shape *shape, in
 				  MAP_SHARED | MAP_NORESERVE, there, &in->result->base);
 }
 
+/* Behind an earlier one. The process may lock what it maps since then, which is seen by the first
+ * thing that is mapped: so that has no access. *ret: where it is; 0: there is no room. */
+static int map_behind(struct infecting *in, const struct part *p, raddr_t *ret)
+{
+	const int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
+	int64_t unused;
+	int err = map_part(in, p, ret);
+
+	if (err || !*ret)
+		return err;
+	in->locks |= infect_sees_locks(in);
+	err = in->locks ? infect_unlock(in, "map the session", p->at, p->size) :
+		remote_try(&in->remote, "map the session", &unused, SYS_mmap, p->at, p->size,
+			   PROT_READ | PROT_WRITE, (uint64_t)flags, (uint64_t)p->there, p->off);
+	return err ? err : infect_take_gap(in, p->at, p->size);
+}
+
 /* Over an earlier one, and behind it first, if it is larger: should something else be
  * there, nothing has happened yet. What is left of a larger one stays: a thread may still
  * write to it. */
@@ -174,10 +200,9 @@ static int map_over(struct infecting *in, const struct session_shape *shape, int
 	const struct old_session *old = &in->result->old;
 	raddr_t behind = old->base + old->place, at = behind;
 	uint64_t more = shape->total > old->place ? shape->total - old->place : 0;
-	int err = more ? map_part(in, behind, more, there, old->place, &at) : 0;
+	const struct part p = { behind, more, old->place, there, PROT_NONE };
+	int err = more ? map_behind(in, &p, &at) : 0;
 
-	if (!err && more && at)
-		err = infect_take_gap(in, at, more);
 	in->crowded = !err && !at;
 	if (err || in->crowded)
 		return err;

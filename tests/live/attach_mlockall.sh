@@ -24,6 +24,22 @@ for kind in current future; do
 	[ $grew -lt 65536 ] || die "$kind: $grew KiB more are resident"
 done
 
+# From now on: what an earlier visit has, and what grows behind it.
+rm -f victim.in
+victim locks_memory later
+before=$(field VmRSS)
+inject_until lock_work -p "$VICTIM" -f 'lock_*'
+removed
+tell lock '^lock 0' >/dev/null
+for verb in trace hist; do
+	inject_bg ${verb#trace} -p "$VICTIM" -f "lock_*" -o /dev/null
+	grew=$(($(field VmRSS) - before))
+	[ $grew -lt 65536 ] || die "$verb, later: $grew KiB more are resident"
+	inject_end
+	removed
+done
+victim_quit
+
 # Without the capability to pass the limit. 8 MiB hold what the victim has, and
 # nothing of ours.
 for kind in current future page; do
