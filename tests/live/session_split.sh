@@ -6,8 +6,9 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
-# KiB of the session that are memory.
-taken() { awk '/^[0-9a-f]+-/ { is = /inject-session/ } is && /^Rss:/ { n += $2 } END { print n }' "/proc/$VICTIM/smaps"; }
+# KiB of the session that are memory. (What inject status has read of it meanwhile, which another
+# test may run, is clean.)
+taken() { awk '/^[0-9a-f]+-/ { is = /inject-session/ } is && /_Dirty:/ && !/Pss/ { n += $2 } END { print n }' "/proc/$VICTIM/smaps"; }
 
 has_taken() { [ "$(taken)" -gt 1024 ]; }
 
