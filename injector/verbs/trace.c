@@ -195,6 +195,7 @@ static int trace_watch(struct trace *t)
 	struct cause cause = fail_keep();
 	int left_over = take_out(t, &f, &s);
 	int written = follow_finish(&f, &s);
+
 	if (cause.text[0] || written < 0)
 		say("%s", cause.text[0] ? cause.text : fail_text());
 	trace_say_disturbed(t);
@@ -221,6 +222,8 @@ static void close_session(struct trace *t)
 	session_close(&t->inf.map);
 	s->holder_pid = 0;
 	lease_give(NULL);
+	/* Nothing reads it any more: see is_over in unmap.c. */
+	__atomic_store_n(&s->reader, 0, __ATOMIC_SEQ_CST);
 	if (t->committed)
 		return;
 	session_empty(&t->inf.map);
