@@ -525,15 +525,21 @@ static int scan_others(pid_t pid, struct removal *ret)
 static int remove_others(pid_t pid, struct removal *ret)
 {
 	enum pace before = pace_set(PACE_LEISURE);
+	struct removal known = *ret;
 	size_t said = strlen(ret->left);
 	int n = ret->session ? 1 : 0;
 
 	/* A child may fork while we look: until a scan finds no probes. What is left is told by
-	 * the last. */
-	for (int i = 0; n > 0 && i < SCANS; i++) {
+	 * the last. What has changed since a child was forked, as a library was unloaded, only the
+	 * journal has. */
+	for (int i = 0; (n > 0 || (!n && ret->left[said])) && i < SCANS; i++) {
 		ret->left[said] = '\0';
 		n = scan_others(pid, ret);
+		ret->changes = NULL;
+		ret->nchanges = 0;
 	}
+	ret->changes = known.changes;
+	ret->nchanges = known.nchanges;
 	pace_set(before);
 	if (n < 0)
 		return n;

@@ -3,7 +3,8 @@
 # plugin_replaced: a library is unloaded, its file replaced, and the new one
 # loaded at the same address: while it is traced, after the injector was
 # killed, and between two visits. What the journal says of the old one is no
-# reason to touch the new one, or to complain of it.
+# reason to touch the new one, or to complain of it. A child that was forked before has the
+# old one still, which is cleaned, too.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
@@ -21,6 +22,16 @@ inject_bg "${run[@]}"
 swap_to _other
 inject_end
 removed
+
+inject_bg "${run[@]}"
+child=$(tell fork '^child' | cut -d' ' -f2)
+swap_to plugin
+inject_end
+removed
+status 0 "$INJECT" stop -p "$child"
+grep -q "no probes in $child; text verified" trace.err || die "the child has probes"
+kill -KILL "$child"
+swap_to _other
 
 inject_bg "${run[@]}"		# other's sites now, at the same places
 swap_to plugin
