@@ -11,8 +11,8 @@
 #include "arch/arch.h"
 #include "injector/modules/modules.h"
 #include "injector/proc/kernel.h"
+#include "injector/proc/pagemap.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/code.h"
 #include "injector/session/blobs.h"
 #include "payload/abi.h"
 

@@ -7,34 +7,9 @@
 #include <unistd.h>
 
 #include "injector/proc/kernel.h"
+#include "injector/proc/pagemap.h"
 
 enum { AT_ONCE = 256 };		/* pages */
-
-int pagemap_open(pid_t pid)
-{
-	char path[80], dir[64];
-
-	procfs_dir(pid, dir, sizeof(dir));
-	snprintf(path, sizeof(path), "%s/pagemap", dir);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-bool pagemap_read(int pagemap, raddr_t at, size_t n, uint64_t *ret)
-{
-	size_t size = n * sizeof(*ret);
-
-	return pagemap >= 0 &&
-		pread(pagemap, ret, size, (off_t)(at / kernel_page() * sizeof(*ret))) ==
-			(ssize_t)size;
-}
-
-/* Documentation/admin-guide/mm/pagemap.rst */
-bool pagemap_is_copy(uint64_t entry)
-{
-	const uint64_t present = 1ull << 63, swapped = 1ull << 62, of_file = 1ull << 61;
-
-	return entry & (present | swapped) && !(entry & of_file);
-}
 
 /* The very file that is mapped: what a path leads to may be another by now. If that
  * may not be opened, memory is read. */

@@ -14,13 +14,6 @@
 #include "injector/proc/procfs.h"
 #include "injector/ptrace/target.h"
 
-/* A process's pagemap; -1: it cannot be read. */
-int pagemap_open(pid_t pid);
-/* Entries of `n` pages of the kernel, from the one at `at` on. */
-bool pagemap_read(int pagemap, raddr_t at, size_t n, uint64_t *ret);
-/* Of a private mapping: a page that is there, or swapped out, and is not the file's. */
-bool pagemap_is_copy(uint64_t entry);
-
 struct code {
 	const struct target *target;
 	raddr_t start;

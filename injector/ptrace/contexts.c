@@ -7,8 +7,8 @@
 
 #include "arch/regs.h"
 #include "injector/proc/kernel.h"
+#include "injector/proc/pagemap.h"
 #include "injector/proc/procfs.h"
-#include "injector/ptrace/code.h"
 
 enum {
 	MOST = 256 << 20,	/* bytes that are looked through */
@@ -59,14 +59,6 @@ static int search_range(struct searching *s, struct range r)
 	return 0;
 }
 
-/* Documentation/admin-guide/mm/pagemap.rst */
-enum page { PAGE_NONE, PAGE_THERE, PAGE_SWAPPED };
-
-static enum page page_of(uint64_t entry)
-{
-	return entry >> 63 ? PAGE_THERE : entry >> 62 & 1 ? PAGE_SWAPPED : PAGE_NONE;
-}
-
 /* Runs of pages that are there. */
 static int search_pages(struct searching *s, raddr_t start, const uint64_t *entries, size_t n)
 {
@@ -74,13 +66,13 @@ static int search_pages(struct searching *s, raddr_t start, const uint64_t *entr
 	int found = 0;
 
 	for (size_t i = 0, end; i < n && !found; i = end) {
-		enum page is = page_of(entries[i]);
+		enum pagemap_place is = pagemap_place(entries[i]);
 
-		for (end = i + 1; end < n && page_of(entries[end]) == is;)
+		for (end = i + 1; end < n && pagemap_place(entries[end]) == is;)
 			end++;
-		if (is == PAGE_SWAPPED)
+		if (is == PAGEMAP_SWAPPED)
 			return -EAGAIN;
-		if (is == PAGE_THERE)
+		if (is == PAGEMAP_THERE)
 			found = search_range(s, (struct range){ start + i * size,
 								start + end * size });
 	}
