@@ -126,6 +126,7 @@ int remote_begin(struct target *t, struct thread_hold *th, const struct gadgets 
 int remote_use_stack(struct remote *r, raddr_t stack_top)
 {
 	r->borrowed_stack = true;
+	r->first_frame = r->frame;
 	return write_frame(r, stack_top - frame_tail(&r->xstate));
 }
 
@@ -185,6 +186,18 @@ static int to_event_stop(const struct remote *r)
 	return err;
 }
 
+/* What a frame says must not be taken for what a signal has interrupted (contexts.h). The thread has
+ * its state back, and has not gone on: nothing else is there yet. */
+static void spoil_frames(const struct remote *r)
+{
+	const raddr_t frames[] = { r->frame, r->first_frame }, nowhere = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
+		if (frames[i] && target_write(r->target, frames[i] + (uint64_t)frame_pc_offset,
+					      &nowhere, sizeof(nowhere)) < 0)
+			fail_clear();
+}
+
 int remote_end(struct remote *r)
 {
 	int err = 0;
@@ -209,6 +222,8 @@ int remote_end(struct remote *r)
 	err = err ? err : xstate_set(r->thread->tid, &r->xstate);
 	err = err ? err : remote_set_mask(r->thread->tid, r->sigmask);
 	err = err ? err : regs_set(r->thread->tid, &r->saved);
+	if (!err)
+		spoil_frames(r);
 	/* A thread that could not be given back goes home with a signal mask and vector state
 	 * that only the way back restores: at its next stop it has registers of its own. */
 	r->thread->regs = r->saved;

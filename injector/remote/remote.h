@@ -38,6 +38,7 @@ struct remote {
 	struct xstate xstate;
 	uint64_t sigmask;
 	raddr_t frame;		/* where the crash-safe frame lies */
+	raddr_t first_frame;	/* on its own stack, where `frame` is on another one; else 0 */
 	raddr_t way;		/* where the way back to it begins: `frame`, or
 				 * a little below */
 	bool ran;		/* the thread has run for us, however it ended */

@@ -5,7 +5,8 @@
  * And does one that sleeps, and could not be given back, go home as it was? Does one that
  * handles its own system calls keep its handler when ours is given to it? Is a call waited for
  * while the kernel holds its thread, and while that gets hardly any processor, but not for ever?
- * Is it made by a thread that sleeps in the very code by which calls are made?
+ * Is it made by a thread that sleeps in the very code by which calls are made? Does nothing that was
+ * left on a stack say where the thread was?
  */
 #include "injector/remote/remote.h"
 
@@ -211,6 +212,14 @@ static void begin(struct target *t, struct remote *r)
 	MUST(regs_interrupted(&r->saved) == INTERRUPTED_EINTR);
 }
 
+static raddr_t frame_pc(const struct remote *r)
+{
+	raddr_t pc;
+
+	MUST(target_read(r->target, r->frame + (raddr_t)frame_pc_offset, &pc, sizeof(pc)) == 0);
+	return pc;
+}
+
 static void run(struct remote *r, void (*fn)(void))
 {
 	struct regs regs = r->saved;
@@ -408,7 +417,9 @@ static int called_in_its_sleep(void *unused)
 		MUST(remote_begin(&t, th, &g, 0, &r) == 0);
 		MUST(remote_syscall(&r, SYS_getpid, (const uint64_t[6]){ 0 }, &ret) == 0);
 		MUST(ret == child);
+		MUST(frame_pc(&r) != 0);
 		MUST(remote_end(&r) == 0);
+		MUST(frame_pc(&r) == 0);
 		target_release(&t);
 	}
 	if (regs_pc(&r.saved) == g.syscall_ret) {
