@@ -37,7 +37,8 @@ struct infecting {
 	struct range main_stack;	/* as far as it may grow */
 	uint64_t stack_max;
 	bool crowded;		/* something else lies behind the earlier visit's session */
-	uint64_t session_most;	/* bytes of addresses for the session, as session_wish's */
+	uint64_t session_most, session_limit;	/* bytes of addresses for the session, as
+						 * session_wish's */
 	bool locks;		/* it locks its memory (mlockall) */
 	bool reuse;		/* an earlier visit's payload and memory */
 	const struct thread_runtime *loaded;	/* the C library that a loader has brought, if

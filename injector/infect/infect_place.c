@@ -164,6 +164,7 @@ struct session_wish infect_wish(const struct infecting *in, uint32_t slots)
 		.sieve = in->opt->way == &way_sifted, .sparse = in->opt->sparse,
 		.file = in->opt->file, .roomy = roomy,
 		.most = in->crowded ? 0 : in->session_most, .behind = free_behind(in),
+		.limit = in->crowded ? 0 : in->session_limit,
 	};
 }
 
@@ -195,7 +196,7 @@ static struct needs needs_besides(const struct infecting *in, uint32_t nrings)
 }
 
 /* Where addresses are limited the program keeps three quarters of what it has left, if that is
- * possible at all: what is mapped stays. */
+ * possible at all: what is mapped stays for as long as the visit takes. */
 static int look_room(struct infecting *in)
 {
 	struct session_wish wish = infect_wish(in, in->opt->max_slots);
@@ -203,8 +204,12 @@ static int look_room(struct infecting *in)
 	uint64_t left;
 
 	if (in->reuse) {
-		if (!in->locks && !in->nameless && limits_addresses(in->target->pid, &left))
-			in->session_most = in->result->old.place + left / 4;
+		if (in->locks || in->nameless || !limits_addresses(in->target->pid, &left))
+			return 0;
+		struct needs arenas = needs_besides(in, 0);
+
+		in->session_most = in->result->old.place + left / 4;
+		in->session_limit = in->result->old.place + left - MIN(left, arenas.address_space);
 		return 0;
 	}
 	int err = session_shape(&wish, NULL, &shape);

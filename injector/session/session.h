@@ -21,6 +21,7 @@
 /* Sizes of a session to be made. */
 struct session_shape {
 	uint32_t max_slots, nrings, nsub;
+	uint64_t wished;	/* bytes of a ring's sub-buffers that there were to be */
 	uint32_t sub_size, nbanks, bank_subs;
 	uint64_t notes;		/* bytes of the notes */
 	uint32_t plans_funcs;	/* functions that may have read plans; 0: there is no room */
@@ -55,6 +56,7 @@ struct session_wish {
 	uint64_t behind;	/* bytes of addresses that are free behind an earlier one */
 	uint64_t most;		/* bytes of addresses that it shall take, if it can do with
 				 * so many, and with `buffer`, if that is given; 0: any */
+	uint64_t limit;		/* and that one may take which follows another, at all */
 };
 
 struct old_session;
@@ -62,8 +64,9 @@ struct old_session;
  * Rings and sub-buffers as they are wished for. The place of an earlier session is
  * used again: a thread that was stopped in the middle of a recording routine may still
  * write to it, unless the rings were given back (session_keep). A later session that needs more
- * grows behind it, up to SESSION_PLACE in all if it is `roomy`, else up to `most`; otherwise it has
- * smaller rings, whatever `buffer` is. -ENOSPC if the journal does not fit there.
+ * grows behind it, up to SESSION_PLACE in all if it is `roomy`, else up to `most`, or `limit` if it
+ * could not be otherwise; without room it has smaller rings, whatever `buffer` is. -ENOSPC if the
+ * journal does not fit there.
  */
 #define SESSION_PLACE (8ull << 30)	/* room for the times of thousands of functions */
 int session_shape(const struct session_wish *, const struct old_session *reuse,

@@ -100,20 +100,32 @@ static int no_room(const struct session_shape *shape)
 		    values ? "leave out -a, -A and -w, or " : ""), -ENOSPC;
 }
 
-/* As many sub-buffers as there is room for in a place that is given, or may grow. */
+static uint32_t subs_within(const struct session_shape *shape, uint64_t total)
+{
+	uint64_t head = session_rings_at(shape) + (uint64_t)shape->nrings * PAGE;
+	uint64_t fit = head < total && shape->nrings ?
+		(total - head) / shape->nrings / SUBBUF_SIZE : 0;
+
+	return (uint32_t)MIN((uint64_t)shape->nsub, fit);
+}
+
+/* As many sub-buffers as there is room for in a place that is given, or may grow: beyond what one
+ * shall take only for the fewest, or for those that were asked for. */
 static int shape_to_fit(const struct session_wish *w, const struct old_session *old,
 			struct session_shape *shape)
 {
-	uint64_t head;
+	uint64_t limit = MAX(old->place, MIN(w->limit, old->place + w->behind));
+	struct session_shape least = *shape;
 
-	shape->nrings = old->s.nrings;
+	least.nrings = shape->nrings = old->s.nrings;
+	if (!w->buffer)
+		least.nsub = FEWEST_SUBS;
 	shape->total = old->place;
 	if (total_with(shape, 0) > old->place)
 		shape->total = MIN(total_with(shape, FIRST_TAIL), most_in(w, old));
-	head = session_rings_at(shape) + (uint64_t)shape->nrings * PAGE;
-	uint64_t fit = head < shape->total && shape->nrings ?
-		(shape->total - head) / shape->nrings / SUBBUF_SIZE : 0;
-	shape->nsub = (uint32_t)MIN((uint64_t)shape->nsub, fit);
+	if (subs_within(shape, shape->total) < least.nsub && total_with(&least, 0) <= limit)
+		shape->total = total_with(&least, 0);
+	shape->nsub = subs_within(shape, shape->total);
 	return shape->nsub >= FEWEST_SUBS ? 0 : no_room(shape);
 }
 
@@ -238,6 +250,7 @@ int session_shape(const struct session_wish *w, const struct old_session *reuse,
 	ret->max_slots = MAX(w->max_slots, reuse ? reuse->s.max_slots : FIRST_SLOTS);
 	ret->notes = MAX(w->notes, reuse ? reuse->s.notes_size : 0);
 	ret->nsub = (uint32_t)MIN(MAX(bytes / SUBBUF_SIZE, FEWEST_SUBS), (uint64_t)SUBBUFS_MOST);
+	ret->wished = (uint64_t)ret->nsub * SUBBUF_SIZE;
 	if (w->roomy)
 		shape_roomy(w, reuse, ret);
 	int err = 0;

@@ -50,6 +50,18 @@ void trace_say_room(const struct options *o)
 		say_hint("recording goes on until the disk is full (--min-free, --max-size)");
 }
 
+static void say_buffers(const struct trace *t)
+{
+	const struct session_shape *shape = &t->inf.map.shape;
+	uint64_t bytes = (uint64_t)shape->nsub * shape->sub_size;
+
+	if (bytes < shape->wished && t->inf.map.s->counting == COUNT_NONE)
+		say_hint("a thread's buffer has %lu KiB instead of %lu, for addresses are few in %d "
+			 "(RLIMIT_AS, or something is mapped behind an earlier trace's): more calls "
+			 "may be lost", (unsigned long)(bytes >> 10),
+			 (unsigned long)(shape->wished >> 10), t->pid);
+}
+
 void trace_say_banner(const struct trace *t)
 {
 	size_t exits = t->live.nprobed - t->live.nentry_only;
@@ -57,6 +69,7 @@ void trace_say_banner(const struct trace *t)
 	say_hint("%s (%d, %d thread%s): %zu of %zu function%s probed, %zu with exits",
 		 t->target.comm, t->pid, t->nthreads, t->nthreads == 1 ? "" : "s",
 		 t->live.nprobed, t->sel.nfuncs, t->sel.nfuncs == 1 ? "" : "s", exits);
+	say_buffers(t);
 	if (t->live.nentry_only && options_way(t->opt)->pairs)
 		say_hint("calls of %zu of them are counted only: where not all exits are probed "
 			 "they have no durations", t->live.nentry_only);

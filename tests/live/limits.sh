@@ -26,7 +26,7 @@ not_tried()
 
 traced_now()
 {
-	inject_until "$1" -p "$VICTIM" -f "$1*"
+	inject_until "$1" -p "$VICTIM" -f "$1*" "${@:2}"
 	removed
 }
 
@@ -59,6 +59,16 @@ for kind in spin_threads single; do
 		victim_quit
 		begin $kind 2
 	done
+
+	# What a visit can do the next one can, too, and each says that its buffers are small.
+	limit as $((($(field VmSize) + 220000) * 1024))
+	for _ in 1 2; do
+		traced_now "$func" -a --stack
+		grep -q "buffer has 256 KiB instead of" trace.err || die "nothing is said of buffers"
+	done
+	limit as unlimited
+	victim_quit
+	begin $kind 2
 
 	limit fsize 8192	# more than the victim writes, less than we map
 	traced_now "$func"
