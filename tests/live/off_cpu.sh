@@ -27,15 +27,22 @@ truth()
 {
 	tail -n +"$((MARK + 1))" victim.out >did.out
 	python3 - "$1" <<'PY' 2>why.out || die "$1: $(cat "$1" did.out why.out)"
-import collections, json, sys
+import collections, json, os, sys
+
+# Where a machine is slow (PATIENCE) a switch takes long, and a thread's clock begins before it ends;
+# and the kernel's clock and that of the calls cannot always be read at the same moment.
+slow = float(os.environ.get("PATIENCE") or 1) > 1
 
 calls = [c for c in map(json.loads, open(sys.argv[1])) if c["type"] == "call"]
 of = collections.defaultdict(list)
+unknown = [c for c in calls if c["cpu_ns"] is None]
+assert len(unknown) <= (2 if slow else 0), unknown
 for c in sorted(calls, key=lambda c: c["ts_ns"]):
-    assert c["cpu_ns"] is not None, c
+    of[c["func"]].append(c)
+    if c in unknown:
+        continue
     assert c["end"] == "return" and c["cpu_ns"] + c["wait_ns"] == c["dur_ns"], c
     assert c["cpu_ns"] >= 0 and 0 <= c["preempted_ns"] <= c["wait_ns"], c
-    of[c["func"]].append(c)
 
 # A call in which the thread left its processor to wait has a wait that is not all preempted.
 did = collections.defaultdict(list)
@@ -48,12 +55,12 @@ for (func, tid), times in did.items():
     its = [c for c in of[func] if c["tid"] == tid]
     assert len(its) == len(times), (func, tid, its, times)
     for c, n in zip(its, times):
-        assert not n or c["wait_ns"] > c["preempted_ns"], (c, n)
+        assert not n or c in unknown or c["wait_ns"] > c["preempted_ns"], (c, n)
 
 def half(func, key, n, least):
     assert len(of[func]) == n, (func, len(of[func]))
-    got = sorted(c[key] for c in of[func])
-    assert got[n // 2] >= least, (func, key, got)
+    got = sorted(c[key] for c in of[func] if c not in unknown)
+    assert got[len(got) // 2] >= least * (0.8 if slow else 1), (func, key, got)
 
 for func in "off_sleep", "off_futex", "off_lock":
     half(func, "wait_ns", 10, 4900000)
