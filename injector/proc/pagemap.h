@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 enum pagemap_place {
-	PAGEMAP_NOWHERE,	/* nothing was put into it, or the kernel would read it from its file */
+	PAGEMAP_NOWHERE,	/* nothing was put into it, or it would be read from its file */
 	PAGEMAP_THERE,
 	PAGEMAP_SWAPPED,
 };

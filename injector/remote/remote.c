@@ -186,8 +186,8 @@ static int to_event_stop(const struct remote *r)
 	return err;
 }
 
-/* What a frame says must not be taken for what a signal has interrupted (contexts.h). The thread has
- * its state back, and has not gone on: nothing else is there yet. */
+/* What a frame says must not be taken for what a signal has interrupted (contexts.h). The thread
+ * has its state back, and has not gone on: nothing else is there yet. */
 static void spoil_frames(const struct remote *r)
 {
 	const raddr_t frames[] = { r->frame, r->first_frame }, nowhere = 0;

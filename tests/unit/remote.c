@@ -5,8 +5,8 @@
  * And does one that sleeps, and could not be given back, go home as it was? Does one that
  * handles its own system calls keep its handler when ours is given to it? Is a call waited for
  * while the kernel holds its thread, and while that gets hardly any processor, but not for ever?
- * Is it made by a thread that sleeps in the very code by which calls are made? Does nothing that was
- * left on a stack say where the thread was?
+ * Is it made by a thread that sleeps in the very code by which calls are made? Does nothing that
+ * was left on a stack say where the thread was?
  */
 #include "injector/remote/remote.h"
 
