@@ -358,6 +358,8 @@ removed()
 {
 	has_line 'all probes removed, text verified' trace.err ||
 		die "no closing line that says removed"
+	awk '/: paused/ { p = $3 } / longest pause / { sub(/.* longest pause /, ""); if ($1 < p) exit 1 }' \
+		trace.err || die "the longest pause is shorter than the first"
 	unharmed
 }
 

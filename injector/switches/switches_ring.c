@@ -205,8 +205,15 @@ static bool look_at_clock(struct switches *s)
 	struct clock_pair pair = { 0 };
 	uint64_t off = UINT64_MAX;
 
-	for (int i = 0; i < PAIR_TRIES && off > PAIR_OFF / 64; i++)
-		off = MIN(off, clock_pair(CLOCK_MONOTONIC_RAW, &pair));
+	for (int i = 0; i < PAIR_TRIES && off > PAIR_OFF / 64; i++) {
+		struct clock_pair next = { 0 };
+		uint64_t next_off = clock_pair(CLOCK_MONOTONIC_RAW, &next);
+
+		if (next_off >= off)
+			continue;
+		off = next_off;
+		pair = next;
+	}
 	if (pair.ticks <= s->now.ticks || pair.ns <= s->now.ns)
 		return false;
 	s->before = s->now;

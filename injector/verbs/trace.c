@@ -157,8 +157,10 @@ static uint64_t give_back(struct trace *t)
 
 static void drained(void *ctx, struct summary *s)
 {
-	if (s->removed)
-		s->pause_ns = MAX(s->pause_ns, give_back(ctx));
+	if (!s->removed)
+		return;
+	uint64_t pause = give_back(ctx);
+	s->pause_ns = MAX(s->pause_ns, pause);
 }
 
 static int trace_watch(struct trace *t)
