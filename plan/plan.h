@@ -56,7 +56,7 @@
 	X(MOVED_TEXT, "moved-text", \
 	  "the program has moved its code to other memory, as for huge pages") \
 	X(UNLOADED, "unloaded", "its library was unloaded meanwhile") \
-	X(RESERVED, "reserved", "needed by the payload, the loader or the unwinder itself") \
+	X(RESERVED, "reserved", "no call enters it, or its bytes are looked at") \
 	X(LITTLE_STACK, "little-stack", \
 	  "neither its stack nor its thread is certain to have room for a record") \
 	X(LEFT_OTHERWISE, "left-otherwise", \

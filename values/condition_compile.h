@@ -17,6 +17,7 @@
 struct condition_error {
 	size_t column;		/* in the text, from 0: bytes */
 	char what[200];
+	bool unnamed;		/* the function has no argument that is called so, if no more */
 };
 
 /* What is known of the process, not of the function. */

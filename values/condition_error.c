@@ -27,6 +27,7 @@ int build_wrong(struct building *b, size_t column, int err, const char *fmt, ...
 	va_list ap;
 
 	b->err->column = column;
+	b->err->unnamed = false;
 	va_start(ap, fmt);
 	vsnprintf(b->err->what, sizeof(b->err->what), fmt, ap);
 	va_end(ap);

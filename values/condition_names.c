@@ -63,10 +63,14 @@ int names_missing(struct building *b, const struct node *n)
 		if (!b->s->params[i].hidden)
 			list(&l, signature_name_at(b->s, b->s->params[i].name));
 	if (!b->s)
-		return build_wrong(b, n->column, -ENOENT, "no argument '%s': nothing is known of "
-				   "this function's", node_name(b, n));
-	return build_wrong(b, n->column, -ENOENT, "no argument '%s' (it has %s)", node_name(b, n),
-			   l.n ? l.text : b->s->nparams ? "some without names: arg1 ..." : "none");
+		build_wrong(b, n->column, -ENOENT, "no argument '%s': nothing is known of this "
+			    "function's", node_name(b, n));
+	else
+		build_wrong(b, n->column, -ENOENT, "no argument '%s' (it has %s)", node_name(b, n),
+			    l.n ? l.text : b->s->nparams ? "some without names: arg1 ..." :
+			    "none");
+	b->err->unnamed = true;
+	return -ENOENT;
 }
 
 /* ---- values -------------------------------------------------------------- */

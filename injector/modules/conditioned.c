@@ -99,17 +99,22 @@ int conditioned_compile(struct conditions *c, const char *name, bool place,
 	if (!err && untold(c, ret))
 		return fail(0, "-w asks for %s", untold(c, ret));
 	if (!err && place && ret->needs & CONDITION_CALLER) {
-		if (!c->why[0])
+		if (c->tells < WHY_WRONG)
 			snprintf(c->why, sizeof(c->why), "-w: %.160s: from where a function was "
 				 "called is not known at a place within it", name);
+		c->tells = WHY_WRONG;
 		return -ENOENT;
 	}
 	/* What is wrong with every function was found when the options were read. */
 	if (err != -ENOENT && err != -ENOSPC && err != -EINVAL)
 		return err;
 	condition_error_text(c->text, &error, lines, sizeof(lines));
-	if (!c->why[0] || (signature && !c->known))
+	enum conditions_why tells = !error.unnamed ? WHY_WRONG : signature ? WHY_NO_ARGUMENT :
+		WHY_NO_SIGNATURE;
+
+	if (!c->why[0] || tells > c->tells) {
 		snprintf(c->why, sizeof(c->why), "-w: %.160s: %s\n%s", name, error.what, lines);
-	c->known |= signature != NULL;
+		c->tells = tells;
+	}
 	return -ENOENT;
 }

@@ -18,8 +18,13 @@ struct conditions {
 	bool outside;		/* all calls are recorded, and inject judges them as it reads */
 	bool tells_cpu;		/* the process can tell which processor it runs on */
 	char why[1024];		/* a message for the case that no function has what it asks for:
-				 * of the first, but before that of one whose signature is known */
-	bool known;		/* it is of such a one */
+				 * of the first of those that tell most */
+	enum conditions_why {
+		WHY_NOTHING,
+		WHY_NO_SIGNATURE,
+		WHY_NO_ARGUMENT,	/* that is called so: another function may have one */
+		WHY_WRONG,
+	} tells;
 	/* Where code of callers is; `err` if that failed. */
 	struct callers_found {
 		char glob[128];

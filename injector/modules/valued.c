@@ -163,9 +163,10 @@ static bool has_room(const struct placed_probe *p)
 /* Why that cannot be asked of this function. */
 static int refuse(struct choosing *c, const struct selected *s, size_t i, const char *why)
 {
-	if (!c->conditions.why[0])
+	if (c->conditions.tells < WHY_WRONG)
 		snprintf(c->conditions.why, sizeof(c->conditions.why), "-w: of %s, %s",
 			 s->names[i], why);
+	c->conditions.tells = WHY_WRONG;
 	return -ENOENT;
 }
 

@@ -36,10 +36,11 @@ static int check_trace(const struct options *o)
 	if (o->entry_only && o->min_duration)
 		return fail(0, "-t needs durations, which --entry-only does not "
 			       "record; give one of them");
-	if (o->verb == VERB_RECORD && o->min_duration && o->max_overhead)
-		return fail(0, "-t and --max-overhead do not go together with %s: what calls "
-			       "cost is judged by those that are recorded; give one of them",
-			    o->named);
+	if ((o->verb == VERB_RECORD || o->verb == VERB_TRACE) && o->max_overhead &&
+	    (o->min_duration || o->when))
+		return fail(0, "%s and --max-overhead do not go together here: what calls cost is "
+			       "judged by those that are recorded; give one of them, or inject start",
+			    o->min_duration ? "-t" : "-w");
 	return 0;
 }
 

@@ -57,10 +57,10 @@ static int options_span(const struct option_def *def, const char *text, uint64_t
 
 	if (err == -ERANGE)
 		return fail(0, "%s %s is too long", options_spelling(def, name), text);
-	if (err && units_time(text, 1, ret) == 0)
+	if (err && text[strspn(text, "0.")] && units_time(text, 1, ret) == 0)
 		return fail(0, "%s %s wants a unit: ns, us, ms, s or m, as in %sms",
 			    options_spelling(def, name), text, text);
-	if (err)
+	if (err && units_time(text, 1, ret) != 0)
 		return fail(0, "%s wants a time such as 1.5ms or 10s, not '%s'",
 			    options_spelling(def, name), text);
 	if (*ret == 0)

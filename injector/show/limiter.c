@@ -13,7 +13,7 @@ struct tally {
 };
 
 struct probe_state {
-	bool traps;
+	double more;		/* ns, of an event */
 	bool spared;
 };
 
@@ -83,12 +83,12 @@ static int make_room(struct limiter *b, uint32_t func)
 	return err;
 }
 
-int limiter_traps(struct limiter *b, uint32_t func)
+int limiter_more(struct limiter *b, uint32_t func, double ns)
 {
 	int err = make_room(b, func);
 
 	if (!err)
-		b->state[func].traps = true;
+		b->state[func].more = MAX(b->state[func].more, ns);
 	return err;
 }
 
@@ -99,9 +99,8 @@ static double cost(const struct limiter *b, size_t func)
 	if (b->state[func].spared)
 		return 0;
 	double events = (double)b->judged[func].events;
-	double trapped = b->state[func].traps ? b->costs.trapped * (1 + b->lost_share) : 0;
 
-	return events * (b->cost_of_event + trapped);
+	return events * (b->cost_of_event + b->state[func].more * (1 + b->lost_share));
 }
 
 static void begin_window(struct limiter *b, const struct limiter_sample *at)

@@ -21,7 +21,6 @@
 /* What an event costs the thread that records it. */
 struct limiter_costs {
 	double recorded, lost;	/* ns */
-	double trapped;		/* ns more, where a breakpoint leads to it */
 };
 
 /* How far the target was at a moment. */
@@ -43,8 +42,9 @@ struct limiter;
 /* `limit` is in hundredths of a percent. */
 int limiter_new(uint32_t limit, const struct limiter_costs *, struct limiter **ret);
 void limiter_free(struct limiter *);
-/* That function traps at every event. 0 or -ENOMEM. */
-int limiter_traps(struct limiter *, uint32_t func);
+/* Every event of that function costs so many ns more; the most that was said of it holds. 0 or
+ * -ENOMEM. */
+int limiter_more(struct limiter *, uint32_t func, double ns);
 /* Events in the order in which they happened. 0 or -ENOMEM. */
 int limiter_event(struct limiter *, const struct event *);
 /* The same, where only calls are counted, of `events` events each: so many more of a

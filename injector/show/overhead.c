@@ -3,22 +3,31 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "arch/clock.h"
 #include "injector/log/clock.h"
 #include "injector/log/say.h"
+#include "injector/modules/valued.h"
 #include "injector/reader/reader.h"
 
 enum {
 	READINGS = 256,		/* of the counter, to time it */
 	TRIES = 16,
+	COPIES = 16, PIECE = 64,	/* bytes */
 };
 
 #define WINDOW (200 * 1000000ull)
 #define LOST 6.0
 /* A breakpoint is a signal and its return: some microseconds. */
 #define TRAPPED 2000.0
+/* ns of a call: C is called at its entry and its exit; and a stack is walked. */
+#define BY_C 120.0
+#define WALKED 150.0
+/* The share of calls for which a read that hangs on a byte is made. */
+#define SOMETIMES 0.5
 
 /*
  * An event costs a reading of the counter and little besides; one that finds the
@@ -37,16 +46,67 @@ struct limiter_costs overhead_costs(void)
 			arch_ticks();
 		best = MIN(best, (double)(clock_monotonic() - from) / READINGS);
 	}
-	return (struct limiter_costs){ best, MIN(best / 2, LOST), TRAPPED };
+	return (struct limiter_costs){ best, MIN(best / 2, LOST) };
 }
 
-static int mark_traps(struct overhead *o)
+/* What the kernel needs to copy a piece of memory, of several tries the one that was disturbed
+ * least. */
+static double copy_cost(void)
 {
+	char from[PIECE] = { 0 }, to[PIECE];
+	struct iovec local = { to, PIECE }, remote = { from, PIECE };
+	double best = 1e9;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t begin = clock_monotonic();
+
+		for (int j = 0; j < COPIES; j++)
+			process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+		best = MIN(best, (double)(clock_monotonic() - begin) / COPIES);
+	}
+	return best;
+}
+
+/* An event of which values or callers are read (docs/values.md, docs/stacks.md); what is in
+ * registers alone adds next to nothing. Of a call's two events each has half. */
+static double reading_cost(const struct placed_probe *probe, double copy)
+{
+	const struct read_plan *plan = valued_is_read(probe) ? &probe->valued->plan->plan : NULL;
+	double ns = probe->callers ? WALKED + copy : 0, copies = 0;
+	bool by_c = false;
+
+	for (unsigned int i = 0; plan && i < plan->nops; i++) {
+		const struct read_op *o = &plan->ops[i];
+		bool memory = o->source == READ_MEMORY || o->source == READ_STACK;
+
+		by_c |= o->source != READ_GENERAL;
+		copies += !memory ? 0 : o->if_index == READS_NONE ? 1 : SOMETIMES;
+	}
+	return (ns + (by_c ? BY_C : 0) + copies * copy) / 2;
+}
+
+double overhead_reading(const struct live *live)
+{
+	double copy = copy_cost(), sum = 0;
+
+	for (size_t i = 0; i < live->nsites; i++)
+		sum += reading_cost(live->sites[i].probe, copy);
+	return live->nsites ? sum / (double)live->nsites : 0;
+}
+
+/* A breakpoint costs more than all that is read. */
+static int price_functions(struct overhead *o)
+{
+	double copy = copy_cost();
 	int err = 0;
 
-	for (size_t i = 0; i < o->live->nsites && !err; i++)
-		if (o->live->sites[i].placed->site.tactic == TACTIC_TRAP)
-			err = limiter_traps(o->limiter, o->live->sites[i].probe->id);
+	for (size_t i = 0; i < o->live->nsites && !err; i++) {
+		const struct live_site *s = &o->live->sites[i];
+		double more = s->placed->site.tactic == TACTIC_TRAP ? TRAPPED : 0;
+
+		more = MAX(more, o->way->pairs ? 0 : reading_cost(s->probe, copy));
+		err = more > 0 ? limiter_more(o->limiter, s->probe->id, more) : 0;
+	}
 	return err;
 }
 
@@ -69,7 +129,7 @@ int overhead_begin(struct overhead *o, uint32_t limit)
 		costs.recorded = o->way->cost;
 	o->cpu_times.used = processor_time;
 	return cpu_times_note(&o->cpu_times, o->target->pid) ?:
-	       limiter_new(limit, &costs, &o->limiter) ?: mark_traps(o);
+	       limiter_new(limit, &costs, &o->limiter) ?: price_functions(o);
 }
 
 int overhead_event(struct overhead *o, const struct event *e)

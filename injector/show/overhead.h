@@ -42,6 +42,8 @@ struct overhead {
 
 /* What an event costs here, in ns. */
 struct limiter_costs overhead_costs(void);
+/* And how much more, on the average of what is probed, where values or callers are read. */
+double overhead_reading(const struct live *);
 /* `limit` in hundredths of a percent. 0 or -ENOMEM. */
 int overhead_begin(struct overhead *, uint32_t limit);
 /* Every event that is read. 0 or -ENOMEM. */

@@ -32,7 +32,6 @@ enum {
 	LIMIT_USUAL = 1000,	/* hundredths of a percent */
 	LIMIT_NONE = 10000,
 	COST_MOST = 1 << 20,
-	READING_NS = 50, WALKING_NS = 100,	/* of an entry, and of an exit */
 	JUDGED_NS = 100 * 1000 * 1000,
 };
 
@@ -86,14 +85,12 @@ static int write_notes(struct trace *t)
 }
 
 /* Of an entry or an exit, in ticks; where that could not be measured, what the clock
- * alone takes. What is read besides costs what it does at least, by docs/values.md and
- * docs/stacks.md: more where memory is read by a system call. Where calls are sifted most read
- * nothing, and slow paths count for more than fast ones (payload/sieve.h). */
+ * alone takes. Where calls are sifted most read nothing, and slow paths count for more than fast
+ * ones (payload/sieve.h). */
 static uint32_t event_cost(const struct trace *t, double ticks_of_ns)
 {
 	struct probe_cost c = trace_cost(t);
-	double more = t->way == &way_sifted ? 0 :
-		(options_reads(t->opt) ? READING_NS : 0) + (t->opt->stack ? WALKING_NS : 0);
+	double more = t->way == &way_sifted ? 0 : overhead_reading(&t->live);
 	double ret = cost_is_known(&c) ? (double)(c.pair / 2000 + 1) :
 		overhead_costs().recorded * ticks_of_ns + 1;
 

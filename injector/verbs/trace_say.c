@@ -41,7 +41,8 @@ void trace_say_room(const struct options *o)
 	if (o->max_size || o->calls || o->duration)
 		return;
 	record_room(options_directory(o), options_min_free(o), &room);
-	say_hint("a call takes %d bytes: a million a second are %s in a minute", RECORD_CALL_BYTES,
+	say_hint("a call takes %d bytes%s: a million a second are %s in a minute", RECORD_CALL_BYTES,
+		 options_reads(o) || o->stack ? ", and what is read of it some dozens or hundreds" : "",
 		 size_text(MINUTE_BYTES, minute));
 	if (room.kept)
 		say_hint("of %s that are free on the disk, %s stay free (--min-free, --max-size)",

@@ -147,6 +147,12 @@ static int filter_possible(struct visit *v, const struct options *o)
 	return err;
 }
 
+static char *kept(const char *filter)
+{
+	return !filter ? NULL : strcmp(filter, "-") ? base_printf("calls by %s", filter) :
+		base_printf("all calls");
+}
+
 static void say_filtered(const struct visit *v, const struct options *o, const char *old,
 			 const struct left_out *left)
 {
@@ -157,8 +163,10 @@ static void say_filtered(const struct visit *v, const struct options *o, const c
 		say("%zu function%s what the condition asks for, and none of %s calls is kept: %s",
 		    left->n, left->n == 1 ? " does not have" : "s do not have",
 		    left->n == 1 ? "its" : "their", left->names);
-	say("%d (%s) keeps calls by %s from now on; so far by %s", v->target.pid, v->target.comm,
-	    new ?: "?", old ?: "?");
+	auto_free char *now = kept(new), *before = kept(old);
+
+	say("%d (%s) keeps %s from now on; so far %s", v->target.pid, v->target.comm,
+	    now ?: "?", before ?: "?");
 }
 
 static int filter_session(struct visit *v, const struct options *o)

@@ -15,12 +15,11 @@ enum {
 static int check_kind(Elf *elf, const char *path)
 {
 	if (elf_kind(elf) != ELF_K_ELF)
-		return fail(ENOEXEC, "read %s: not an ELF file", path);
+		return fail(0, "read %s: not an ELF file", path), -ENOEXEC;
 	if (gelf_getclass(elf) == ELFCLASS32)
-		return fail(ENOEXEC, "read %s: 32-bit code", path);
+		return fail(0, "read %s: 32-bit code", path), -ENOEXEC;
 	if (elf_getident(elf, NULL)[EI_DATA] != ELFDATA2LSB)
-		return fail(ENOEXEC, "read %s: not little-endian 64-bit code",
-			    path);
+		return fail(0, "read %s: not little-endian 64-bit code", path), -ENOEXEC;
 	return 0;
 }
 
@@ -127,7 +126,7 @@ int image_open(int fd, const char *path, struct image *ret)
 	if (fstat(fd, &st))
 		return fail(errno, "read %s", path);
 	if (!S_ISREG(st.st_mode))
-		return fail(ENOEXEC, "read %s: not a regular file", path);
+		return fail(0, "read %s: not a regular file", path), -ENOEXEC;
 	ret->size = st.st_size;
 	elf_version(EV_CURRENT);
 	if (!counts_elsewhere(fd))

@@ -39,7 +39,7 @@ kept 0 '-t 10s'
 filter -t 0 -w 'i == 7'
 has_line "^inject: 2 functions do not have what the condition asks for, and none of their calls is kept: step_sleeps, step_leaves$" \
 	trace.err || die "says: $(cat trace.err)"
-has_line "by -w 'i == 7' from now on; so far by -t 10s$" trace.err || die "says: $(cat trace.err)"
+has_line "by -w 'i == 7' from now on; so far calls by -t 10s$" trace.err || die "says: $(cat trace.err)"
 kept 1600 "-w 'i == 7'"
 filter -w 'retval == 8'
 kept 1600 "-w 'retval == 8'"

@@ -10,7 +10,7 @@
 
 #define MS 1000000ull
 
-static const struct limiter_costs costs = { .recorded = 10, .lost = 5, .trapped = 2000 };
+static const struct limiter_costs costs = { .recorded = 10, .lost = 5 };
 
 static struct limiter *begin(uint32_t percent)
 {
@@ -183,7 +183,7 @@ static void check_traps(void)
 {
 	struct limiter *b = begin(5);
 
-	CHECK(limiter_traps(b, 1) == 0);
+	CHECK(limiter_more(b, 1, 2000) == 0);
 	sample(b, 1000 * MS, 0);
 	call(b, 1001 * MS, 1, 2000);
 	call(b, 1001 * MS, 2, 2000);

@@ -100,8 +100,8 @@ static int find_values(struct spans *s, size_t func)
 	r->looked = true;
 	for (size_t i = 0; i < s->options.nby; i++)
 		if (!f || pick_find(&f->signature, s->options.by[i], &r->picks[i]))
-			return fail(EINVAL, "--by %s: %s has no such value; inject list -v shows the "
-				    "names", s->options.by[i], s->funcs[func].name);
+			return fail(0, "--by %s: %s has no such value; inject list -v shows the "
+				    "names", s->options.by[i], s->funcs[func].name), -EINVAL;
 	r->keyed = true;
 	return 0;
 }
