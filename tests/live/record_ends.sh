@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # record_ends: however a recording ends, what is in the directory can be read: with a
-# command, with a target that dies, with forked children, by kill -9 of inject, and on a
-# disk that was full before.
+# command, with a target that dies, with forked children, by kill -9 of inject, on a
+# disk that was full before, and where a file was cut.
 # timeout: 360
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
@@ -41,6 +41,14 @@ quiet "$INJECT" report dies
 exec 9>&-
 rm victim.in
 VICTIM=
+
+# A file is cut: what was open there has ended, for all that is known, and not as late as all does.
+cp -r dies cut
+truncate -s "$(($(stat -c %s cut/stream_0) * 3 / 5))" cut/stream_0
+status 0 "$INJECT" replay cut
+refused 'is torn' 2
+has_line 'exit lost' trace.out || die "no call has lost its end"
+has_line 'still open' trace.out && die "what was open there is said to be open still"
 
 # inject dies: what was there a second ago stays, and it is said that more may be missing.
 victim recursion

@@ -20,6 +20,7 @@ struct source {
 	uint64_t surveyed;	/* packets seen by the survey */
 	uint64_t packets;	/* of them those that are not read yet */
 	bool lost;		/* it was said that it cannot be read to its end */
+	bool torn;		/* behind its last packet something is missing */
 	bool ready;		/* `tsc` is that of the next word */
 	uint64_t *words;	/* the packet that is read, with its head */
 	size_t pos, n;		/* the next one of them, and how many there are */

@@ -121,7 +121,7 @@ static void lose_rest(struct archive *a, struct source *s, int err)
 
 int packet_find(struct archive *a, struct source *s, bool say, struct stored *ret)
 {
-	uint64_t from = s->at;
+	uint64_t from = s->at, begin = s->at;
 	size_t size = before_head(s) + a->head;
 	char bytes[sizeof(struct squeezed)];
 	int err = 0;
@@ -143,6 +143,7 @@ int packet_find(struct archive *a, struct source *s, bool say, struct stored *re
 			    (unsigned long long)from);
 	if (err)
 		lose_rest(a, s, -err);
+	s->torn |= s->at > begin && s->at >= s->size;
 	return s->at < s->size;
 }
 

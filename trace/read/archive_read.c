@@ -287,6 +287,17 @@ static uint64_t second(const struct archive *a)
 	return least;
 }
 
+/* Calls that are open where a file is torn have ended, for all that is known, and it is not known
+ * when. */
+static int end_torn(struct reading *r, struct source *s)
+{
+	s->event.capture = NULL;
+	s->event.callers = NULL;
+	s->event.ncapture = 0;
+	s->event.ncallers = s->event.cut = 0;
+	return s->torn ? deliver_other(r, s, EVENT_STACK_END) : 0;
+}
+
 static int archive_merge(struct reading *r)
 {
 	struct archive *a = r->a;
@@ -298,8 +309,10 @@ static int archive_merge(struct reading *r)
 
 		while (s->ready && s->tsc <= horizon && !err)
 			err = archive_take(r, s) ?: peek(a, s);
-		if (!s->ready)
+		if (!s->ready) {
+			err = err ? err : end_torn(r, s);
 			a->heap[0] = a->heap[--a->nheap];
+		}
 		if (a->nheap)
 			sift_down(a, 0);
 	}

@@ -188,15 +188,16 @@ static int survey_source(struct archive *a, struct source *s, uint64_t *seq, uin
 }
 
 /* A lane has lost its last packets, or all of them. */
-static void check_end(struct archive *a, uint64_t lane, uint64_t seq)
+static bool check_end(struct archive *a, uint64_t lane, uint64_t seq)
 {
 	const struct about *about = &a->metadata.about;
 
 	if (lane >= about->lanes || seq >= about->packets[lane])
-		return;
+		return false;
 	archive_say(a, "%s/stream_%llu: the last %llu of %llu packets are missing", a->path,
 		    (unsigned long long)lane, (unsigned long long)(about->packets[lane] - seq),
 		    (unsigned long long)about->packets[lane]);
+	return true;
 }
 
 int archive_survey(struct archive *a)
@@ -214,8 +215,8 @@ int archive_survey(struct archive *a)
 		lane = a->sources[i]->lane;
 		for (; i < a->nsources && a->sources[i]->lane == lane && !err; i++)
 			err = survey_source(a, a->sources[i], &seq, &lost);
-		if (!err)
-			check_end(a, lane, seq);
+		if (!err && check_end(a, lane, seq))
+			a->sources[i - 1]->torn = true;
 		a->sizes.lost += lost;
 	}
 	for (; lane < about->lanes && !about->rotated && !err; lane++)
