@@ -162,7 +162,8 @@ static int say_hint_of(struct trace *t, const struct select_options *so)
 	t->nothing = !t->sel.unread[0];
 	return fail(0, "nothing to probe in %d%s%s%s%s", t->pid,
 		    t->nothing ? "" : ": ", t->sel.unread,
-		    hint ? "\n" : ": no function matches", hint ? hint : "");
+		    hint ? "\n" : t->opt->nexclude ? ": no function matches that -N does not leave out" :
+		    ": no function matches", hint ? hint : "");
 }
 
 /* The functions as the reader will have them. */

@@ -10,9 +10,21 @@
 #include "injector/proc/signals.h"
 #include "injector/ptrace/preflight.h"
 #include "injector/ptrace/pace.h"
+#include "injector/session/session.h"
 #include "injector/show/list.h"
 #include "injector/show/list_values.h"
 #include "injector/verbs/verbs.h"
+
+/* For what is compared a jump of inject is as foreign as any. */
+static void say_probed(const struct target *t)
+{
+	struct old_session old = { 0 };
+
+	if (session_find(t, &old) == 0 && old.found && session_pending(&old))
+		say_hint("%d has probes of inject now (inject status -p %d): functions that have one are "
+			 "listed as foreign-patch", t->pid, t->pid);
+	session_forget(&old);
+}
 
 /* What stands in the process's memory, if we may look at it: foreign
  * breakpoints, text that differs. */
@@ -20,10 +32,12 @@ static int compare_with_memory(pid_t pid, struct selection *sel)
 {
 	struct target t;
 
-	if (target_open(pid, &t) == 0)
+	if (target_open(pid, &t) == 0) {
 		probes_check(&t, sel);
-	else
+		say_probed(&t);
+	} else {
 		say_hint("the memory of %d cannot be read: its text was not compared", pid);
+	}
 	fail_clear();
 	target_close(&t);
 	/* If it has ended meanwhile, none of that is true. */
