@@ -85,13 +85,18 @@ static inline void base_closep(int *fd)
 #define auto_close __attribute__((cleanup(base_closep)))
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-/* Each argument is evaluated once, for what is read of shared memory may be another the next time. */
+/* Each argument is evaluated once: what is read of shared memory may be another the next time. */
+#ifdef __CPPCHECK__	/* which does not understand that */
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#else
 #define MIN(a, b) BASE_CHOOSE(a, <, b, __COUNTER__)
 #define MAX(a, b) BASE_CHOOSE(a, >, b, __COUNTER__)
 #define BASE_CHOOSE(a, than, b, n) BASE_CHOOSE_AS(a, than, b, n)
 #define BASE_CHOOSE_AS(a, than, b, n) ({ \
 	const __typeof__((a) + (b)) base_a##n = (a), base_b##n = (b); \
 	base_a##n than base_b##n ? base_a##n : base_b##n; })
+#endif
 #define ALIGN_UP(x, a) (((x) + (a) - 1) & ~((uint64_t)(a) - 1))
 #define ALIGN_DOWN(x, a) ((x) & ~((uint64_t)(a) - 1))
 

@@ -126,7 +126,7 @@ check 'cppcheck' cppcheck --quiet --error-exitcode=1 --inline-suppr \
 	--enable=warning,portability --std=c11 --suppress=missingInclude \
 	--suppress=comparePointers --suppress=funcArgOrderDifferent \
 	--suppress=ctuuninitvar --suppress=memleak:symbols/names/demangle.c \
-	-I. -D_GNU_SOURCE -D__x86_64__ "${c_files[@]}"
+	-I. -D_GNU_SOURCE -D__x86_64__ -D__CPPCHECK__ "${c_files[@]}"
 check 'refusals in the man page' refusals_explained
 check 'man page' mandoc -T lint -W warning man/inject.1
 exit $bad

@@ -267,8 +267,10 @@ static void errors(void)
 	      "the name of a thread has at most 15 bytes");
 	wrong("fd == 10x", -EINVAL, 8,
 	      "'x' is no unit of time (ns, us, ms, s, m), nor does a number end so");
-	CHECK_EQ(condition_error_text("l\xc3\xa4nge > foo", &(struct condition_error){ .column = 9 },
-				      lines, sizeof(lines)), (int)strlen(lines));
+	const struct condition_error behind = { .column = 9 };
+
+	CHECK_EQ(condition_error_text("l\xc3\xa4nge > foo", &behind, lines, sizeof(lines)),
+		 (int)strlen(lines));
 	MUST_STR(lines, "    l\xc3\xa4nge > foo\n            ^");
 }
 
