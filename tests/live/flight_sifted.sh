@@ -100,7 +100,7 @@ tell nap '^nap$' >/dev/null
 look
 [ "$(field 6)" = 0 ] || die "not left out: $(cat trace.out)"
 status 0 "$INJECT" filter -p "$VICTIM" -t 2ms
-has_line 'by -t 2ms from now on; so far by -t 10s$' trace.err || die "says: $(cat trace.err)"
+has_line 'by -t 2ms from now on; so far calls by -t 10s$' trace.err || die "says: $(cat trace.err)"
 naps() { look; [ "$(field 6)" -gt "$1" ]; }
 wait_until 30 naps 10 || die "the new time does not hold: $(cat trace.out)"
 [ "$(field 10)" = "-t 2ms" ] || die "status: $(cat trace.out)"
@@ -114,7 +114,7 @@ sleep 0.3
 look
 [ "$(field 6)" -le $((before + 2)) ] || die "the old time holds: $before, $(cat trace.out)"
 status 0 "$INJECT" filter -p "$VICTIM" -t 0
-has_line 'by - from now on' trace.err || die "says: $(cat trace.err)"
+has_line 'keeps all calls from now on' trace.err || die "says: $(cat trace.err)"
 tell run '^run ' >/dev/null
 naps $((before + 1600000)) || die "not all are kept: $(cat trace.out)"
 tell wake '^wake$' >/dev/null
