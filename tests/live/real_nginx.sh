@@ -31,7 +31,8 @@ CONF
 master=$!
 started "$master"
 wait_until 30 listens "$port" || die "nginx does not listen"
-worker=$(cat "/proc/$master/task/$master/children")
+has_worker() { worker=$(cat "/proc/$master/task/$master/children") && [ -n "$worker" ]; }
+wait_until 20 has_worker || die "nginx has no worker"
 worker=${worker%% *}
 started "$worker"
 
