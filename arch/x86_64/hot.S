@@ -241,11 +241,13 @@ hot_begin:
 	shl	$REC_TIME_SHIFT, %rdi
 	.endm
 
-/* The way out of all of them. */
+/* The way out of all of them. Calls that are no goroutine's have frames, also where they are lost,
+ * and these are the slow path's. */
 	.macro	unkept losses
 	from_spill
 	ret
-6:	full
+6:	depth
+	full
 	lose	\losses
 	from_spill
 	ret

@@ -311,6 +311,26 @@ static void test_full(void *f)
 	every_flag(f);
 }
 
+/* Without a goroutine calls have frames. They go with their calls, too, where these are lost. */
+static void test_full_framed(void *f)
+{
+	const struct thread *t;
+	struct ring *r;
+	uint64_t top;
+
+	fresh(1);
+	run(NULL, 0);
+	call(f, 0);
+	r = world_ring_of(&w, 0);
+	t = world_thread(&w, r);
+	top = t->top;
+	for (int i = 0; i < 5000; i++) {
+		call(f, rnd());
+		MUST_EQ(t->top, top);
+	}
+	MUST(r->lost_entries > 40 && r->lost_exits >= r->lost_entries);
+}
+
 static void take_areas(uint64_t owner)
 {
 	for (uint32_t i = 0; i < AREAS; i++)
@@ -424,6 +444,7 @@ int main(void)
 	test_words(f, mark);
 	test_pushed(pushed);
 	test_full(f);
+	test_full_framed(f);
 	test_first(f);
 	test_count(count, f);
 	return 0;
