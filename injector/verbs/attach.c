@@ -244,14 +244,12 @@ static void say_no_switches(struct trace *t)
 	fail_clear();
 }
 
-/* What is to become of calls. Where threads may take only so much time for them, and inject reads,
- * it is what was recorded that is measured. */
+/* What is to become of calls. */
 static const struct way *trace_way(const struct options *o)
 {
 	const struct way *way = options_way(o);
 
-	bool long_only = o->min_duration && (o->verb == VERB_START || !o->max_overhead) &&
-		!o->npoints && !o->nwithin;
+	bool long_only = o->min_duration && !o->npoints && !o->nwithin;
 
 	return way == &way_records && (o->when || long_only) ? &way_sifted : way;
 }
