@@ -308,12 +308,13 @@ static bool has_ended(const struct runner *w)
 	return w->n && w->queue[w->n - 1].kind == SWITCH_ENDED;
 }
 
-/* Where calls are told late, that may be from any of its switches on. */
+/* Where calls are told late, that may be from any of its switches on, until all that it has written
+ * before its end was read. */
 static size_t not_kept(const struct reader *r, const struct runner *w)
 {
 	size_t n = settled(w, r->reached);
 
-	if (r->way != &way_sifted || w->told || has_ended(w))
+	if (r->way != &way_sifted || w->told || n == w->n)
 		return n;
 	return w->n > KEPT_UNTOLD ? MIN(n, w->n / 2) : 0;
 }

@@ -232,6 +232,28 @@ static void test_begun(void)
 	SETTLE(110, "");
 }
 
+/* The thread has ended since, which is known already, and its last call comes with the next pass. */
+static void test_begun_ended(void)
+{
+	const uint64_t later = 1000000000;
+
+	begin(1);
+	w.reader->way = &way_sifted;
+	w.reader->next_pending = UINT64_MAX;
+	kernel(1, SWITCH_OFF, 5);
+	kernel(1, SWITCH_ON, 10);
+	kernel(1, SWITCH_OFF, 20);
+	kernel(1, SWITCH_ON, 30);
+	kernel(1, SWITCH_PREEMPTED, 40);
+	kernel(1, SWITCH_ON, 50);
+	kernel(1, SWITCH_ENDED, later);
+	DRAIN("");
+	begun(0, ACCEPT, 15, 60);
+	call(0, REC_EXIT, ACCEPT, 61);
+	DRAIN("1on15 1off20 1on30 1put40 1on50 1+60 1-61");
+	SETTLE(later, "1off1000000000");
+}
+
 /* Events of which it may be that a part alone was opened: of a thread that nothing was known of. */
 static void test_partial(void)
 {
@@ -268,6 +290,7 @@ int main(void)
 	test_loss();
 	test_gap();
 	test_begun();
+	test_begun_ended();
 	test_partial();
 	return failures != 0;
 }
