@@ -207,8 +207,22 @@ static int check_change(const struct options *o)
 	return check_trace(o);
 }
 
+/* What is recorded is files, or one that is mapped. */
+static int check_output(const struct options *o)
+{
+	bool files = o->verb == VERB_RECORD || o->verb == VERB_SNAPSHOT || o->verb == VERB_START;
+
+	return files && o->output && !strcmp(o->output, "-") ?
+		fail(0, "a recording is a directory, and cannot go to standard output; give -o DIR "
+			"(inject export writes one to standard output)") : 0;
+}
+
 int options_check(const struct options *o)
 {
+	int err = check_output(o);
+
+	if (err)
+		return err;
 	switch (o->verb) {
 	case VERB_TRACE:
 		return (o->slow_only ? check_slow(o) : 0) ?: check_trace(o);

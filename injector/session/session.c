@@ -30,7 +30,8 @@ int session_take_room(int file, const struct session_shape *shape)
 	return ftruncate(file, (off_t)shape->total) < 0 ||
 		fallocate(file, 0, 0, (off_t)(GATES_OFF + shape->gates)) < 0 ||
 		fallocate(file, 0, ISLANDS_OFF, (off_t)(shape->total - ISLANDS_OFF)) < 0 ?
-		no_room(shape) : 0;
+		fail(errno, "take %lu MiB on the disk of -o (-m takes less)",
+		     (unsigned long)(shape->total >> 20)) : 0;
 }
 
 /* It was made of that size: of another, it is other memory. */

@@ -17,13 +17,10 @@ static int stop_claim(const struct options *o, const struct target *t)
 {
 	int err = target_claim(t);
 
-	if (err == -EBUSY && o->force) {
-		fail_clear();
-		return 0;
-	}
-	if (err == -EBUSY)
-		say_hint("--force removes the probes all the same");
-	return err;
+	if (err != -EBUSY || !o->force)
+		return err;
+	fail_clear();
+	return 0;
 }
 
 /* Of a session that went on by itself, it was not said yet. */
@@ -58,15 +55,19 @@ int verb_stop(const struct options *o)
 	struct target t = { .mem = -1 };
 
 	say_quiet(o->quiet);
-	int err = signals_begin();
+	int err = signals_begin(), held = 0;
 	if (!err)
 		tracer_await(o->pid, &r.waited);
 	err = err ? err : preflight_stop(o->pid);
 	err = err ? err : target_open(o->pid, &t);
-	err = err ? err : stop_claim(o, &t);
+	err = err ? err : (held = stop_claim(o, &t));
 	if (err) {
+		int status = verb_failed(preflight_again(preflight_stop, o->pid, err));
+
 		target_close(&t);
-		return verb_failed(preflight_again(preflight_stop, o->pid, err));
+		if (held == -EBUSY)
+			say_hint("--force removes the probes all the same");
+		return status;
 	}
 	say_disarmed(o->pid);
 	err = remove_probes(o->pid, &r);

@@ -200,6 +200,8 @@ static int export(const struct options *o, struct view *v, struct output *out)
 
 	if (err)
 		return err;
+	if (format->make && o->output && !strcmp(o->output, "-"))
+		return fail(0, "--to %s writes a directory; give -o DIR", o->format);
 	if (format->make)
 		return format->make(v, o->output ? o->output : format->directory);
 	if (output_is_terminal(out) && format->binary)

@@ -10,6 +10,10 @@ status 0 "$INJECT" -p "$VICTIM" -f 'sleeper_*' -d 0.3 -o calls.out
 removed
 [ -s trace.out ] && die "results on standard output too"
 grep -q 'sleeper_' calls.out || die "nothing in the file"
+status 0 "$INJECT" -p "$VICTIM" -f 'sleeper_*' -d 0.3 -o -
+removed
+grep -q 'sleeper_' trace.out || die "nothing on standard output"
+[ ! -e - ] || die "-o - has made a file"
 
 echo precious >precious
 ln -s precious link

@@ -24,6 +24,7 @@ enum {
 };
 
 struct output {
+	const char *name;
 	int fd;
 	bool owned, terminal, regular, socket;
 	bool closed;		/* the reader is gone */
@@ -103,7 +104,7 @@ static int inspect(struct output *o)
 	struct stat st;
 
 	if (fstat(o->fd, &st) < 0)
-		return fail(errno, "cannot write to standard output");
+		return fail(errno, "cannot write to %s", o->name);
 	o->regular = S_ISREG(st.st_mode);
 	o->socket = S_ISSOCK(st.st_mode);
 	o->terminal = isatty(o->fd);
@@ -121,8 +122,10 @@ int output_open(const char *path, struct output **ret)
 		return fail(ENOMEM, "open the output");
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	o->name = "standard output";
 	o->fd = STDOUT_FILENO;
-	if (path) {
+	if (path && strcmp(path, "-")) {
+		o->name = path;
 		o->fd = -1;
 		err = open_path(path, &o->fd);
 		o->owned = true;
@@ -308,7 +311,7 @@ static int write_failed(struct output *o, int err)
 	o->closed = true;
 	if (err == EPIPE || err == ECONNRESET || err == EIO)
 		return -EPIPE;
-	return fail(err, "cannot write the results");
+	return fail(err, "cannot write the results to %s", o->name);
 }
 
 int output_write(struct output *o)

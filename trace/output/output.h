@@ -14,8 +14,8 @@
 
 struct output;
 
-/* `path` NULL: standard output. A file is created as the shell's `>` would,
- * but a symbolic link is refused. SIGPIPE is ignored from here on. */
+/* `path`, which outlives it, NULL or "-": standard output. A file is created as the shell's `>`
+ * would, but a symbolic link is refused. SIGPIPE is ignored from here on. */
 int output_open(const char *path, struct output **ret);
 /* Frees; what is not written yet is dropped. NULL is legal. */
 void output_close(struct output *);
