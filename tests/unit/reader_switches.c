@@ -232,7 +232,7 @@ static void test_begun(void)
 	SETTLE(110, "");
 }
 
-/* The thread has ended since, which is known already, and its last call comes with the next pass. */
+/* The thread has ended, which is known already; its last call comes with the next pass. */
 static void test_begun_ended(void)
 {
 	const uint64_t later = 1000000000;
