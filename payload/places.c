@@ -43,7 +43,7 @@ void place_switch(struct thread *t, uint32_t i)
 	t->lo = t->stacks[i].lo;
 	/* Another thread that sees it sees which stack's it is: see top_of in fibers.c. */
 	publish(&t->top, t->stacks[i].top);
-	t->frames_end = frames_end(t, i);
+	t->frames_end = frames_end(t);
 	t->stacks[i].used = ++t->switches;
 }
 

@@ -23,7 +23,8 @@ void sieve_follow(const struct session *s, struct thread *t)
 {
 	while (is_sifted(s) && observe(&t->least) != sieve_least(s))
 		publish(&t->least, sieve_least(s));
-	if (t->deepest != observe(&s->deepest))
+	/* With each refused call that ends the end of the frames moves. */
+	if (t->deepest != observe(&s->deepest) || (t->deepest && is_sifted(s)))
 		stacks_deepen(t, observe(&s->deepest));
 }
 

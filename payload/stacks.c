@@ -53,7 +53,7 @@ void stacks_reset(struct thread *t)
 	t->lo = ~0ull;
 	*frames_at(t, FRAMES_OFF) = 1;
 	t->top = FRAMES_OFF;
-	t->frames_end = frames_end(t, 0);
+	t->frames_end = frames_end(t);
 	t->told = 0;
 }
 
@@ -165,12 +165,13 @@ void stacks_settle(struct thread *t, uint64_t top)
 void stacks_deepen(struct thread *t, uint32_t deepest)
 {
 	t->deepest = deepest;
-	t->frames_end = frames_end(t, t->current);
+	t->frames_end = frames_end(t);
 }
 
 bool frames_deep(const struct thread *t)
 {
-	return t->deepest && (t->top - piece_start(t->current)) / 8 >= t->deepest;
+	return t->deepest &&
+		(t->top - piece_start(t->current)) / 8 - frames_failed(t) >= t->deepest;
 }
 
 bool frames_too_deep(const struct thread *t, uint64_t sp)

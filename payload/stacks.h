@@ -47,12 +47,26 @@ static inline uint64_t piece_end(uint32_t i)
 	return i ? piece_start(i) + FRAMES_OTHER : FRAMES_SPLIT;
 }
 
-/* The end of what its thread uses of it. */
-static inline uint64_t frames_end(const struct thread *t, uint32_t i)
+/* How many of the current stack's open calls has a condition refused? They are no levels of those
+ * that are kept. */
+static inline uint64_t frames_failed(const struct thread *t)
 {
-	uint64_t most = piece_start(i) + 8 + 8ull * t->deepest, end = piece_end(i);
+	uint64_t at, n = 0;
 
-	return t->deepest && most < end ? most : end;
+	for (at = piece_start(t->current) + 8; at <= t->top; at += 8)
+		n += (*frames_at(t, at) & 7) == 8 - FRAME_FAILED;
+	return n;
+}
+
+/* The end of what its thread uses of the current stack's piece. */
+static inline uint64_t frames_end(const struct thread *t)
+{
+	uint64_t end = piece_end(t->current), most;
+
+	if (!t->deepest)
+		return end;
+	most = piece_start(t->current) + 8 + 8 * (t->deepest + frames_failed(t));
+	return most < end ? most : end;
 }
 
 /* Is a call open there with just this sp? `top` is the innermost one's offset. */

@@ -254,6 +254,49 @@ static void test_deepest(uint32_t deepest)
 	}
 }
 
+static void pass_once(void)
+{
+	other((void *)KEY);
+}
+
+/* Two levels, of which one is kept. */
+static void pass_twice(void)
+{
+	within = pass_once;
+	other((void *)KEY);
+}
+
+static void nest_deepened(void)
+{
+	if (--depth > 0) {
+		within = nest_deepened;
+		asked(NULL);
+		return;
+	}
+	w.s->deepest = 1;
+	((struct thread *)(uintptr_t)mine())->least = LEAST_ASKS;
+	pass_twice();
+	pass_twice();
+}
+
+/* Nor is what had been refused before so many levels were asked for, open or not. */
+static void test_deepened(void)
+{
+	for (int i = 1; i < 200; i += i) {
+		fresh();
+		put_true_plan(ASKED);
+		MUST(passed(KEY) && !passed(1));
+		depth = i;
+		nest_deepened();
+		drain();
+		MUST(told[OTHER] == 2 && ended[OTHER] == 2 && !told[ASKED]);
+		MUST(!has_frames());
+		pass_twice();
+		drain();
+		MUST(told[OTHER] == 1 && ended[OTHER] == 1);
+	}
+}
+
 static void read_inner(void)
 {
 	depth = 300;
@@ -506,6 +549,7 @@ int main(void)
 	test_lists();
 	test_deepest(0);
 	test_deepest(3);
+	test_deepened();
 	test_held(read_inner);
 	test_held(read_between);
 	for (int i = 0; i < 4 && CAN_STEP; i++)
