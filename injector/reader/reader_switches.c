@@ -8,18 +8,20 @@
  * its last switch. So, where a thread makes no calls, a switch waits until the thread has gone on,
  * has been switched off again, and all that it has written until then was read.
  *
- * Where -t leaves calls out in the process, the others are told late. So there the last switches of
- * a thread of which nothing was told are kept.
+ * Where -t or -w leaves calls out in the process, the others are told late, and what is around one
+ * perhaps later still. So there the last switches of a thread of which nothing was told are kept,
+ * and told with its first event.
  *
  * What does not fit together is told as EVENT_SWITCHES_LOST: a thread that makes events, and has
- * no processor; one that gets a processor twice. Told is only what happens from the first event of
- * a thread on, and of no thread whose events may have been opened in part only.
+ * no processor; one that gets a processor twice. Else told is only what happens from the first
+ * event of a thread on, and of no thread whose events may have been opened in part only.
  */
 #include "injector/reader/reader_impl.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "arch/clock.h"
 #include "injector/switches/switches.h"
 
 enum {
@@ -40,6 +42,7 @@ struct runner {
 	bool told;		/* the thread of that number is watched */
 	enum state state;
 	uint64_t at;		/* ticks: since then */
+	uint64_t since;		/* ticks: from then on all of its switches are known */
 	uint64_t floor;		/* ticks: the last that is not in the queue any more */
 	struct thread_switch *queue;
 	size_t n, cap;
@@ -180,23 +183,30 @@ static void meet(struct reader *r, struct runner *w, const struct event *e)
 	tell(r, w, EVENT_ON, e->tsc);
 }
 
-/* One that has begun earlier. It ran then; now it may wait. Of a thread of which nothing was told
- * yet, all that is kept since then is. */
-static void meet_begun(struct reader *r, struct runner *w, const struct event *e)
+/* Of a thread of which nothing was told yet, all is that is kept: a call that is told late, or one
+ * around it, may have begun there. Before the first of these switches it ran if that puts it off,
+ * or if there is none, for it runs where a call begins. */
+static void tell_kept(struct reader *r, struct runner *w, const struct event *e)
 {
-	if ((w->told && w->thread == e->thread) || e->begin < w->floor)
-		return;
+	uint64_t at = e->begin ?: e->tsc;
+	size_t n = 0;
+
 	w->told = false;
-	apply_until(r, w, e->begin);
+	for (size_t i = 0; i < w->n && w->queue[i].tsc <= at; i++)
+		if (w->queue[i].kind == SWITCH_GAP_END)
+			n = i + 1;
+	apply_first(r, w, n);
 	if (w->partial || w->gaps)
 		return;
-	w->state = ON;
-	w->at = e->begin;
 	w->thread = e->thread;
 	w->stack = e->stack;
 	w->pid = e->pid;
 	w->told = true;
-	tell(r, w, EVENT_ON, e->begin);
+	if (w->state == OFF || (w->state == UNSURE && w->n && w->queue[0].kind == SWITCH_ON))
+		return;
+	w->state = ON;
+	w->at = MIN(MAX(w->floor, w->since), MIN(w->n ? w->queue[0].tsc : at, at));
+	tell(r, w, EVENT_ON, w->at);
 }
 
 void switches_before(struct reader *r, const struct event *e)
@@ -207,8 +217,8 @@ void switches_before(struct reader *r, const struct event *e)
 
 	if (!w)
 		return;
-	if (e->begin)
-		meet_begun(r, w, e);
+	if (r->way == &way_sifted && (runs || e->begin) && !(w->told && w->thread == e->thread))
+		tell_kept(r, w, e);
 	apply_until(r, w, e->tsc);
 	if (runs && !w->partial && !w->gaps)
 		meet(r, w, e);
@@ -256,7 +266,12 @@ static int born(struct reader *r, const struct thread_switch *s)
 		apply_first(r, old, old->n);
 		drop(m, s->tid);
 	}
-	return find_or_add(m, s->tid, partial) ? 0 : -ENOMEM;
+	struct runner *w = find_or_add(m, s->tid, partial);
+
+	if (!w)
+		return -ENOMEM;
+	w->since = s->tsc;
+	return 0;
 }
 
 static int sort_out(struct reader *r, const struct thread_switch *s)
@@ -385,10 +400,12 @@ int reader_watch(struct reader *r, struct switches *s)
 	for (size_t i = 0; i < n && !err; i++) {
 		struct runner *w = find_or_add(r->mixture, tids[i], false);
 
-		if (!w)
+		if (!w) {
 			err = fail(ENOMEM, "keep the switches of threads");
-		else
-			w->partial = false;
+			break;
+		}
+		w->partial = false;
+		w->since = arch_ticks();
 	}
 	return err;
 }

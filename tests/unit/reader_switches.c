@@ -218,7 +218,7 @@ static void test_begun(void)
 	DRAIN("");
 	begun(0, ACCEPT, 15, 60);
 	call(0, REC_EXIT, ACCEPT, 61);
-	DRAIN("1on15 1put20 1on30 1off40 1on50 1+60 1-61");
+	DRAIN("1on5 1off5 1on10 1put20 1on30 1off40 1on50 1+60 1-61");
 	/* By then it may wait. */
 	kernel(1, SWITCH_OFF, 70);
 	begun(0, READ, 65, 80);
@@ -229,6 +229,30 @@ static void test_begun(void)
 	kernel(2, SWITCH_OFF, 70);
 	begun(1, READ, 65, 80);
 	DRAIN("2on65 2off70 2+80");
+	SETTLE(110, "");
+}
+
+/* A call within one that is told later, as its condition is decided by what it returns. */
+static void test_begun_around(void)
+{
+	begin(2);
+	w.reader->way = &way_sifted;
+	w.reader->next_pending = UINT64_MAX;
+	kernel(1, SWITCH_ON, 10);
+	kernel(1, SWITCH_OFF, 20);
+	kernel(1, SWITCH_ON, 30);
+	kernel(2, SWITCH_OFF, 20);
+	kernel(2, SWITCH_ON, 30);
+	call(0, REC_ENTRY, ACCEPT, 40);
+	call(0, REC_EXIT, ACCEPT, 41);
+	begun(1, ACCEPT, 35, 42);
+	call(1, REC_EXIT, ACCEPT, 43);
+	DRAIN("1on10 1off20 1on30 1+40 1-41 2on20 2off20 2on30 2+42 2-43");
+	begun(0, READ, 15, 50);
+	call(0, REC_EXIT, READ, 51);
+	begun(1, READ, 25, 52);
+	call(1, REC_EXIT, READ, 53);
+	DRAIN("1+50 1-51 2+52 2-53");
 	SETTLE(110, "");
 }
 
@@ -250,7 +274,7 @@ static void test_begun_ended(void)
 	DRAIN("");
 	begun(0, ACCEPT, 15, 60);
 	call(0, REC_EXIT, ACCEPT, 61);
-	DRAIN("1on15 1off20 1on30 1put40 1on50 1+60 1-61");
+	DRAIN("1on5 1off5 1on10 1off20 1on30 1put40 1on50 1+60 1-61");
 	SETTLE(later, "1off1000000000");
 }
 
@@ -290,6 +314,7 @@ int main(void)
 	test_loss();
 	test_gap();
 	test_begun();
+	test_begun_around();
 	test_begun_ended();
 	test_partial();
 	return failures != 0;
