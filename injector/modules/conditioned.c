@@ -67,6 +67,8 @@ static int find_callers(void *ctx, const char *glob, struct condition_range *v, 
 /* What no code in the process can tell, or what that of this one cannot. */
 static const char *untold(const struct conditions *all, const struct condition *c)
 {
+	if (all->entry_only && c->needs & (CONDITION_DURATION | CONDITION_DEPTH))
+		return "duration or depth, and with --entry-only it is not known when calls end";
 	if (c->needs & CONDITION_COMM && all->left)
 		return "comm, which inject tells threads as long as it is there; start leaves";
 	if (c->needs & CONDITION_CPU && all->outside)
@@ -80,6 +82,18 @@ static const char *untold(const struct conditions *all, const struct condition *
 		return "cpu, which neither an instruction of this processor tells nor "
 			"the C library";
 	return NULL;
+}
+
+/* Does it by itself, whatever else is read? */
+static bool asks_return(const struct conditions *all, const struct signature *signature,
+			const struct condition_names *names)
+{
+	struct read_plan plan = { .machine = arch_host()->machine };
+	struct condition_error error;
+	struct condition c;
+
+	return !condition_compile(all->text, signature, &plan, names, &c, &error) &&
+		plan.nops > plan.nentry;
 }
 
 int conditioned_compile(struct conditions *c, const char *name, bool place,
@@ -98,6 +112,8 @@ int conditioned_compile(struct conditions *c, const char *name, bool place,
 
 	if (!err && untold(c, ret))
 		return fail(0, "-w asks for %s", untold(c, ret));
+	if (!err && c->entry_only && asks_return(c, signature, &names))
+		return fail(0, "-w asks for what a call returns, which --entry-only does not record");
 	if (!err && place && ret->needs & CONDITION_CALLER) {
 		if (c->tells < WHY_WRONG)
 			snprintf(c->why, sizeof(c->why), "-w: %.160s: from where a function was "

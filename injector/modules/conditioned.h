@@ -10,13 +10,14 @@
 enum { CONDITION_CALLERS = 4 };	/* globs of callers whose code is looked for once only */
 
 /* A condition, and what all functions share that it is compiled for; zero at first, but for the
- * first five. */
+ * first six. */
 struct conditions {
 	const char *text;
 	const struct modules *mods;
 	bool left;		/* no inject will be there */
 	bool outside;		/* all calls are recorded, and inject judges them as it reads */
 	bool tells_cpu;		/* the process can tell which processor it runs on */
+	bool entry_only;	/* no call's end is recorded */
 	char why[1024];		/* a message for the case that no function has what it asks for:
 				 * of the first of those that tell most */
 	enum conditions_why {

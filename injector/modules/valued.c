@@ -266,7 +266,8 @@ int valued_choose(const struct valued_options *o, struct selection *sel)
 	struct choosing c = { .o = o, .sel = sel, .used = used,
 			      .conditions = { .text = o->when, .mods = o->mods,
 					      .left = o->left, .outside = o->outside,
-					      .tells_cpu = o->tells_cpu } };
+					      .tells_cpu = o->tells_cpu,
+					      .entry_only = o->entry_only } };
 	int err = used ? 0 : -ENOMEM;
 
 	c.plain = is_plain(o, &c.conditions);

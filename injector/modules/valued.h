@@ -39,6 +39,7 @@ struct valued_options {
 	bool left;			/* no inject will be there */
 	bool outside;			/* all calls are recorded: inject judges them as it reads */
 	bool tells_cpu;			/* the process can tell which processor it runs on */
+	bool entry_only;		/* no call's end is recorded */
 	bool later;			/* what a signature by hand is of may come, or has come */
 };
 

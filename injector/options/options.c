@@ -350,6 +350,7 @@ struct valued_options options_valued(const struct options *o, bool later)
 					.specs = o->by_hand,
 					.nspecs = o->nby_hand, .compile = o->values,
 					.points = o->points, .npoints = o->npoints,
+					.entry_only = o->entry_only,
 					.later = later || o->recipe };
 }
 

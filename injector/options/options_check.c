@@ -33,9 +33,9 @@ static int check_trace(const struct options *o)
 			       "of all processes are counted as one; give one of them");
 	if (o->rotate && !o->max_size)
 		return fail(0, "--rotate needs --max-size: what is older than fits is dropped");
-	if (o->entry_only && o->min_duration)
-		return fail(0, "-t needs durations, which --entry-only does not "
-			       "record; give one of them");
+	if (o->entry_only && (o->min_duration || o->depth))
+		return fail(0, "%s needs to know when calls end, which --entry-only does not "
+			       "record; give one of them", o->min_duration ? "-t" : "-D");
 	if ((o->verb == VERB_RECORD || o->verb == VERB_TRACE) && o->max_overhead &&
 	    (o->min_duration || o->when))
 		return fail(0, "%s and --max-overhead do not go together here: what calls cost is "

@@ -37,6 +37,11 @@ expect 1600 'i == 7 && retval == 8' -a
 jq -es '[.[] | select(.type == "call")] | all(.[]; .args.i == "7" and .ret == "8")' trace.out \
 	>/dev/null || die "$(head -n 3 trace.out)"
 expect 0 'i == 7 && retval == 7'
+expect 1600 'i == 7' --entry-only -a
+for when in 'i == 7 && retval == 8' 'duration > 1us' 'depth == 1'; do
+	status 1 "$INJECT" trace -p "$VICTIM" -f 'step_*' --entry-only -a -w "$when"
+	refused '-w asks for .*--entry-only'
+done
 expect 8 'us > 6300 && retval < 0'
 expect 8 'us >= 6320 && duration > 6ms && caller == outer_round'
 expect 0 'us >= 6320 && caller != "outer_*"'

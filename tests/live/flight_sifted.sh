@@ -78,7 +78,7 @@ status 0 "$INJECT" stop -p "$VICTIM"
 unharmed
 
 status 2 "$INJECT" start -p "$VICTIM" -f 'step_*' -t 5ms --entry-only
-refused 'needs durations'
+refused '-t needs to know when calls end'
 status 0 "$INJECT" start -p "$VICTIM" --max-overhead 100 -f 'step_*' -f 'outer_*' -D 1
 tell run '^run ' >/dev/null
 look
