@@ -304,7 +304,8 @@ void sieve_settle(struct thread *t, uint64_t offset, uint64_t func, uint64_t sp)
 {
 	uint64_t below = held_below(t, offset - 8) & ~0ull << 32;
 
-	*thread_side(t, offset) = (struct side){ cpu_clock(), below, owner_of(func, sp) };
+	*thread_side(t, offset) = (struct side){ is_pending(t, offset) ? cpu_clock() : 0, below,
+						 owner_of(func, sp) };
 }
 
 bool sieve_takes_long(const struct session *s, const struct thread *t, uint64_t func, uint64_t sp,

@@ -8,7 +8,8 @@
  * is kept (values.c). Most such calls end so: the fast path pops the frame, and nothing is written.
  * One that a condition has refused at its entry has one of a third kind (FRAME_FAILED), by which
  * the fast path ends it, too. (It has none where only so many calls of a stack are recorded, for it
- * is none of them, unless the condition asks how deep calls are.)
+ * is none of them, unless the condition asks how deep calls are. Where all were kept as it was
+ * refused its side says 0 for when it began: it is no level of those that are asked for later.)
  *
  * One that passes is recorded at its end: EXT_BEGUN with the time of its begin, and its exit. Calls
  * around it that are pending pass as well, if all that they have to do is to take as long: they

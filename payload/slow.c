@@ -220,7 +220,7 @@ TWICE void sift_entry(struct slow *w, uint64_t word, uint64_t sp, const uint64_t
 
 	if (v == VERDICT_FAILS) {
 		if (held && (!w->t->deepest || values_needs(w->s, w->t) & CONDITION_DEPTH))
-			sieve_push(w->s, w->t, func, sp, begin, FRAME_FAILED);
+			sieve_push(w->s, w->t, func, sp, w->t->deepest ? begin : 0, FRAME_FAILED);
 		else
 			orphans_drop(sp, 0);
 		return;

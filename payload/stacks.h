@@ -47,14 +47,14 @@ static inline uint64_t piece_end(uint32_t i)
 	return i ? piece_start(i) + FRAMES_OTHER : FRAMES_SPLIT;
 }
 
-/* How many of the current stack's open calls has a condition refused? They are no levels of those
- * that are kept. */
+/* How many of the current stack's open calls has a condition refused while all levels were kept
+ * (sieve.h)? They are none of those that are. */
 static inline uint64_t frames_failed(const struct thread *t)
 {
 	uint64_t at, n = 0;
 
-	for (at = piece_start(t->current) + 8; at <= t->top; at += 8)
-		n += (*frames_at(t, at) & 7) == 8 - FRAME_FAILED;
+	for (at = piece_start(t->current) + 8; at <= t->top && t->sides; at += 8)
+		n += (*frames_at(t, at) & 7) == 8 - FRAME_FAILED && !thread_side(t, at)->begin;
 	return n;
 }
 
