@@ -15,20 +15,31 @@ struct marks {
 	size_t n, cap;
 };
 
+/* "camlUnit__code_begin"; since OCaml 5.1 "camlUnit.code_begin", and with a $ where assemblers want
+ * no dot. */
 static bool ends_in(const char *s, size_t n, const char *end)
 {
+	static const char *const before[] = { "__", ".", "$" };
 	size_t len = strlen(end);
 
-	return n > len && !memcmp(s + n - len, end, len);
+	if (n <= len || memcmp(s + n - len, end, len) != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
+		size_t more = strlen(before[i]);
+
+		if (n > len + more && !memcmp(s + n - len - more, before[i], more))
+			return true;
+	}
+	return false;
 }
 
 static int add_mark(struct marks *m, const char *name, raddr_t at)
 {
 	size_t n = strlen(name);
-	bool begins = ends_in(name, n, "__code_begin");
+	bool begins = ends_in(name, n, "code_begin");
 	struct mark *mark;
 
-	if (!begins && !ends_in(name, n, "__code_end"))
+	if (!begins && !ends_in(name, n, "code_end"))
 		return 0;
 	mark = vec_push(m->v, m->n, m->cap);
 	if (!mark)

@@ -20,8 +20,8 @@ __asm__(".text\n"
 	".globl caml_startup__code_begin, caml_startup__code_end\n"
 	"caml_startup__code_begin:\n"
 	"caml_startup__code_end:\n"
-	".globl camlOver__code_begin, camlOver__code_end\n"
-	"camlOver__code_begin:\n"
+	".globl camlOver.code_begin, camlOver.code_end\n"
+	"camlOver.code_begin:\n"
 	/* let rec so n = 1 + so (n + 1) */
 	".globl camlOver__so_1\n"
 	".type camlOver__so_1, @function\n"
@@ -69,7 +69,7 @@ __asm__(".text\n"
 	"ret\n"
 	".cfi_endproc\n"
 	".size camlOver__leaf_3, . - camlOver__leaf_3\n"
-	"camlOver__code_end:\n"
+	"camlOver.code_end:\n"
 	".balign 16\n"
 	".globl caml_hot__code_begin, caml_hot__code_end\n"
 	"caml_hot__code_begin:\n"
@@ -97,7 +97,9 @@ __asm__(".text\n"
 	".size caml_call_far, . - caml_call_far\n"
 	"caml_system__code_end:\n");
 
-extern const char camlOver__code_begin[], camlOver__code_end[];
+/* (As since OCaml 5.1; the others as before.) */
+extern const char over_begin[] __asm__("camlOver.code_begin");
+extern const char over_end[] __asm__("camlOver.code_end");
 extern const char caml_system__code_begin[], caml_system__code_end[];
 void camlOver__so_1(void);
 void camlOver__walk_2(void);
@@ -135,7 +137,7 @@ __asm__(".text\n"
 
 static bool is_ocaml(uint64_t pc)
 {
-	return (pc >= (uint64_t)camlOver__code_begin && pc < (uint64_t)camlOver__code_end) ||
+	return (pc >= (uint64_t)over_begin && pc < (uint64_t)over_end) ||
 		(pc >= (uint64_t)caml_system__code_begin &&
 		 pc < (uint64_t)caml_system__code_end);
 }
