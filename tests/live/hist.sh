@@ -102,7 +102,7 @@ removed
 for verb in hist top; do
 	status 1 "$INJECT" $verb -p "$VICTIM" -f "*$libc" -d 1
 	refused 'the times of [0-9]* functions do not fit into the memory that inject has'
-	[ "$(awk '$1 == "VmSize:" { print $2 }' "/proc/$VICTIM/status")" -lt $((160 << 10)) ] ||
+	[ "$(awk '$1 == "VmSize:" { print $2 }' "/proc/$VICTIM/status")" -lt $((200 << 10)) ] ||
 		die "$verb: refused, and the addresses are kept"
 	unharmed
 done
