@@ -67,6 +67,13 @@ static void begin(uint32_t nrings)
 		world_claim(&w, i, (int32_t)i + 1, 0);
 }
 
+static void begin_sifted(uint32_t nrings)
+{
+	begin(nrings);
+	w.reader->way = &way_sifted;
+	w.reader->next_pending = UINT64_MAX;
+}
+
 static char said[4096];
 
 static int note(void *ctx, const struct event *e)
@@ -205,9 +212,7 @@ static void test_gap(void)
  * them. */
 static void test_begun(void)
 {
-	begin(2);
-	w.reader->way = &way_sifted;
-	w.reader->next_pending = UINT64_MAX;
+	begin_sifted(2);
 	kernel(1, SWITCH_OFF, 5);
 	kernel(1, SWITCH_ON, 10);
 	DRAIN("");
@@ -235,9 +240,7 @@ static void test_begun(void)
 /* A call within one that is told later, as its condition is decided by what it returns. */
 static void test_begun_around(void)
 {
-	begin(2);
-	w.reader->way = &way_sifted;
-	w.reader->next_pending = UINT64_MAX;
+	begin_sifted(2);
 	kernel(1, SWITCH_ON, 10);
 	kernel(1, SWITCH_OFF, 20);
 	kernel(1, SWITCH_ON, 30);
@@ -261,9 +264,7 @@ static void test_begun_ended(void)
 {
 	const uint64_t later = 1000000000;
 
-	begin(1);
-	w.reader->way = &way_sifted;
-	w.reader->next_pending = UINT64_MAX;
+	begin_sifted(1);
 	kernel(1, SWITCH_OFF, 5);
 	kernel(1, SWITCH_ON, 10);
 	kernel(1, SWITCH_OFF, 20);
