@@ -24,7 +24,7 @@ done
 got=0
 bounded "$INJECT" list "$BUILD/inject" >&- 2>trace.err || got=$?
 [ $got = 1 ] || die "list: status $got, not 1"
-has_line 'cannot write the results: Bad file descriptor' trace.err
+has_line 'cannot write the results to standard output: Bad file descriptor' trace.err
 
 # What a command has is what it would have without inject.
 cat >streams.sh <<'EOF'
