@@ -48,8 +48,7 @@ static int why_not_permitted(const struct target *t, pid_t tid, int tries)
 		    t->comm, name, tracer), -EPERM;
 }
 
-/* Seize one thread and interrupt it; does not wait. A thread that ended
- * meanwhile is no error. */
+/* Seize one thread, which runs on. A thread that ended meanwhile is no error. */
 static int seize(struct target *t, pid_t tid, unsigned long options)
 {
 	enum { TRIES = 200, REST = 500 * 1000 };
@@ -67,14 +66,8 @@ static int seize(struct target *t, pid_t tid, unsigned long options)
 			break;
 		nanosleep(&(struct timespec){ 0, REST }, NULL);
 	}
-	struct thread_hold *th = target_find(t, tid);
-	th = th ? th : target_hold_new(t, tid, HOLD_SEIZED);
-	if (!th)
-		return fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
-	if (regs_hide_call)
-		thread_note(th, t->pid);
-	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
-	return 0;
+	return target_find(t, tid) || target_hold_new(t, tid, HOLD_SEIZED) ? 0 :
+		fail(ENOMEM, "attach to thread %d of %d (%s)", tid, t->pid, t->comm);
 }
 
 static size_t hold_count(const struct target *t, enum hold hold)
@@ -124,6 +117,12 @@ static int wait_all(struct target *t, uint64_t until)
 		}
 	}
 	return 0;
+}
+
+static int ask_all(struct target *t, uint64_t until)
+{
+	target_ask_all(t);
+	return wait_all(t, until);
 }
 
 static bool was_late(const struct target *t, pid_t tid)
@@ -178,8 +177,7 @@ static int seize_listed(struct target *t, const pid_t *tids, int n, uint64_t unt
 	return err ? err : seize_some(t, tids, n, true, until);
 }
 
-/* Seize what is not held yet, for those that are held wait meanwhile. Returns how
- * many were new, or -errno. */
+/* Seize what is not held yet. Returns how many were new, or -errno. */
 static int seize_new(struct target *t, uint64_t until)
 {
 	auto_free pid_t *tids = NULL;
@@ -236,9 +234,11 @@ static int stop_first(struct target *t, uint64_t until)
 	target_seize_begin();
 	int err = seize_listed(t, t->late, (int)t->nfirst, until), heard = target_seize_end();
 	err = err ? err : target_tell(t, heard);
-	return err ? err : wait_all(t, until);
+	return err ? err : ask_all(t, until);
 }
 
+/* All are seized before the first is asked to stop: a signal that the process ignores, and that
+ * a thread which stands still cannot take, wakes one then whose call is made again. */
 static int stop_all(struct target *t, uint64_t until)
 {
 	int err = t->nfirst ? stop_first(t, until) : 0;
@@ -248,7 +248,7 @@ static int stop_all(struct target *t, uint64_t until)
 
 		if (!fresh && !hold_count(t, HOLD_SEIZED))
 			break;
-		err = fresh < 0 ? fresh : wait_all(t, until);
+		err = fresh < 0 ? fresh : ask_all(t, until);
 	}
 	return err;
 }
@@ -264,7 +264,6 @@ int target_stop(struct target *t, uint64_t budget)
 	tracing_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = false;
-	target_ask_again(t);
 	int err = stop_all(t, t->stopped_at + budget);
 	if (err)
 		return note_late(t), err;
@@ -278,10 +277,11 @@ int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_
 	tracing_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = true;
-	target_ask_again(t);
+	/* (One that is held by this id may have given it to another that executes a program.) */
+	target_ask_all(t);
 	int err = target_find(t, tid) ? 0 : seize_one(t, tid);
 
-	err = err ? err : wait_all(t, t->stopped_at + budget);
+	err = err ? err : ask_all(t, t->stopped_at + budget);
 	t->filtered |= procfs_filtered(t->pid, tid);
 	*ret = target_find(t, tid);
 	if (!err && (!*ret || (*ret)->hold != HOLD_STOPPED))

@@ -11,6 +11,12 @@
 bool target_was_addressed(const struct target *, pid_t tid);
 void target_note_addressed(struct target *, pid_t tid);
 
+/* target_ask.c */
+
+/* Ask those to stop that have not, and were perhaps asked before, for the request itself may
+ * have failed; and forget those that never will. */
+void target_ask_all(struct target *);
+
 /* target_report.c */
 
 struct thread_hold *target_find(struct target *, pid_t tid);
@@ -25,9 +31,6 @@ struct thread_hold *target_hold_new(struct target *, pid_t tid, enum hold);
  * is said. One that cannot be made to go on is being killed, and listed until it has ended.
  */
 int target_take(struct target *, pid_t tid, int status);
-/* Ask those to stop that have not, for the request itself may have failed; and forget
- * those that never will. */
-void target_ask_again(struct target *);
 /* Forget those that are let go, or have ended. */
 void target_drop_gone(struct target *);
 /* Of the child that is watched, this is perhaps the end. */

@@ -168,7 +168,7 @@ void target_settle(struct target *t, uint64_t budget)
 
 	if (t->kept)
 		return;
-	target_ask_again(t);
+	target_ask_all(t);
 	while (more) {
 		int status;
 		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);

@@ -107,49 +107,10 @@ int target_take(struct target *t, pid_t tid, int status)
 	if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK)
 		target_note_addressed(t, tid);
 	int sig = event || WSTOPSIG(status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(status);
+	th->before.switches++;
 	regs_request(PTRACE_INTERRUPT, tid, 0, NULL);
 	regs_request(PTRACE_CONT, tid, 0, (void *)(uintptr_t)sig);
 	return 0;
-}
-
-/* The main thread's end is told only when that of the last of the others is. */
-static bool has_ended_untold(const struct target *t, pid_t tid)
-{
-	siginfo_t told = { 0 };
-
-	return tid == t->pid && procfs_has_ended(t->pid, tid) &&
-		waitid(P_PID, (id_t)tid, &told,
-		       WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) == 0 && !told.si_pid;
-}
-
-/* False: the kernel knows no thread of ours by that id. */
-static bool target_ask(pid_t tid)
-{
-	return regs_request(PTRACE_INTERRUPT, tid, 0, NULL) == 0 || errno != ESRCH;
-}
-
-/*
- * Ask one again. Under an id that the kernel does not know as ours no thread will report: a
- * thread that executes a program takes the main thread's, and is to be let go from that stop;
- * and the thread that had that id has ended, untold.
- */
-static void ask_again(struct target *t, struct thread_hold *th)
-{
-	bool lost = !target_ask(th->tid);
-	struct thread_hold *main_one = target_find(t, t->pid);
-
-	if (lost && (!main_one || main_one->hold == HOLD_GONE) && target_ask(t->pid))
-		*th = (struct thread_hold){ .tid = t->pid, .hold = HOLD_SEIZED };
-	else if (lost || has_ended_untold(t, th->tid))
-		th->hold = HOLD_GONE;
-}
-
-void target_ask_again(struct target *t)
-{
-	for (size_t i = 0; i < t->nthreads; i++)
-		if (t->threads[i].hold == HOLD_SEIZED)
-			ask_again(t, &t->threads[i]);
-	target_drop_gone(t);
 }
 
 void target_nap(uint64_t until)

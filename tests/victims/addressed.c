@@ -6,6 +6,7 @@
  * addressed KIND, where KIND tells which signals:
  *	main	SIGCHLD, of children that the main thread makes
  *	thread	SIGCHLD, of children that another thread makes
+ *	some	SIGCHLD, of children that four threads make now and then
  *	sent	SIGWINCH, which a child sends to the process
  * A command "ended" -> ended CALLS signals N: so many calls have ended, with EINTR or
  * otherwise, and so many signals have come.
@@ -18,7 +19,7 @@
 
 #include "tests/victims/victim.h"
 
-enum { WAITING = 40, SLEEPING = 6 };
+enum { WAITING = 40, SLEEPING = 6, MAKERS = 4 };
 
 static uint64_t ended, signals;
 
@@ -72,6 +73,17 @@ static void *make_children(void *arg)
 	return NULL;
 }
 
+static void *make_some(void *arg)
+{
+	unsigned int seed = (unsigned int)(uintptr_t)arg;
+
+	for (;;) {
+		make_child();
+		victim_sleep_us(rand_r(&seed) % 3000);
+	}
+	return NULL;
+}
+
 static void *send_signals(void *arg)
 {
 	int counts[2];
@@ -112,7 +124,9 @@ int main(int argc, char **argv)
 		pthread_create(&t, NULL, wait_for_ever, NULL);
 	for (int i = 0; i < SLEEPING; i++)
 		pthread_create(&t, NULL, sleep_for_ever, NULL);
-	if (strcmp(kind, "main") != 0)
+	for (uintptr_t i = 0; strcmp(kind, "some") == 0 && i < MAKERS; i++)
+		pthread_create(&t, NULL, make_some, (void *)i);
+	if (strcmp(kind, "thread") == 0 || strcmp(kind, "sent") == 0)
 		pthread_create(&t, NULL, strcmp(kind, "sent") == 0 ? send_signals : make_children,
 			       NULL);
 	victim_say("ready");
