@@ -119,10 +119,12 @@ static int wait_all(struct target *t, uint64_t until)
 	return 0;
 }
 
-static int ask_all(struct target *t, uint64_t until)
+/* The pause begins when the first is asked to stop. */
+static int ask_first(struct target *t, uint64_t budget)
 {
+	t->stopped_at = now_ns();
 	target_ask_all(t);
-	return wait_all(t, until);
+	return wait_all(t, t->stopped_at + budget);
 }
 
 static bool was_late(const struct target *t, pid_t tid)
@@ -229,26 +231,29 @@ static void look_at_threads(struct target *t)
 	look_at_late(t);
 }
 
-static int stop_first(struct target *t, uint64_t until)
+static int stop_first(struct target *t, uint64_t budget)
 {
+	uint64_t until = t->stopped_at + budget;
+
 	target_seize_begin();
 	int err = seize_listed(t, t->late, (int)t->nfirst, until), heard = target_seize_end();
 	err = err ? err : target_tell(t, heard);
-	return err ? err : ask_all(t, until);
+	return err ? err : ask_first(t, budget);
 }
 
 /* All are seized before the first is asked to stop: a signal that the process ignores, and that
  * a thread which stands still cannot take, wakes one then whose call is made again. */
-static int stop_all(struct target *t, uint64_t until)
+static int stop_all(struct target *t, uint64_t budget)
 {
-	int err = t->nfirst ? stop_first(t, until) : 0;
+	int fresh = t->nfirst ? stop_first(t, budget) : seize_new(t, t->stopped_at + budget);
+	int err = fresh < 0 || t->nfirst ? fresh : ask_first(t, budget);
 
 	while (!err) {
-		int fresh = seize_new(t, until);
-
+		fresh = seize_new(t, t->stopped_at + budget);
 		if (!fresh && !hold_count(t, HOLD_SEIZED))
 			break;
-		err = fresh < 0 ? fresh : ask_all(t, until);
+		target_ask_all(t);
+		err = fresh < 0 ? fresh : wait_all(t, t->stopped_at + budget);
 	}
 	return err;
 }
@@ -264,7 +269,7 @@ int target_stop(struct target *t, uint64_t budget)
 	tracing_hurry(true);
 	t->stopped_at = now_ns();
 	t->lent = false;
-	int err = stop_all(t, t->stopped_at + budget);
+	int err = stop_all(t, budget);
 	if (err)
 		return note_late(t), err;
 	t->filtered |= procfs_filtered(t->pid, 0);
@@ -281,7 +286,7 @@ int target_stop_one(struct target *t, pid_t tid, uint64_t budget, struct thread_
 	target_ask_all(t);
 	int err = target_find(t, tid) ? 0 : seize_one(t, tid);
 
-	err = err ? err : ask_all(t, t->stopped_at + budget);
+	err = err ? err : ask_first(t, budget);
 	t->filtered |= procfs_filtered(t->pid, tid);
 	*ret = target_find(t, tid);
 	if (!err && (!*ret || (*ret)->hold != HOLD_STOPPED))
