@@ -94,27 +94,72 @@ static int target_tell(const struct target *t, int err)
 	return err ? fail(-err, "%d (%s) executes another program", t->pid, t->comm) : 0;
 }
 
+static int hear(struct target *t, pid_t tid, size_t *heard)
+{
+	int status;
+	pid_t from = waitpid(tid, &status, __WALL | __WNOTHREAD | WNOHANG);
+
+	if (from <= 0)
+		return from < 0 && errno == ECHILD ? -ECHILD : 0;
+	++*heard;
+	return target_tell(t, target_take(t, from, status));
+}
+
+/*
+ * All that has been reported. Each is asked for by its id first: the kernel's search among all
+ * takes a time that grows with their number (do_wait() in kernel/exit.c). Then the others: a
+ * child that is to be let go, a thread that was born meanwhile. -ECHILD: none is ours any more.
+ */
+static int hear_all(struct target *t, size_t *heard)
+{
+	size_t before;
+	int err = 0;
+
+	*heard = 0;
+	for (size_t i = 0; i < t->nthreads && (!err || err == -ECHILD); i++)
+		if (t->threads[i].hold == HOLD_SEIZED)
+			err = hear(t, t->threads[i].tid, heard);
+	if (err && err != -ECHILD)
+		return err;
+	do {
+		before = *heard;
+		err = hear(t, -1, heard);
+	} while (!err && *heard != before);
+	return err;
+}
+
+/* Where many are still to stop we sleep through the first reports: each would wake us up, and
+ * that takes the CPU from the next to stop. */
+static void wait_for_reports(size_t left, bool heard, uint64_t until)
+{
+	enum { MANY = 16, EACH = 1000, MOST = 500 * 1000 };
+
+	if (!heard)
+		target_nap(until);
+	else if (left >= MANY)
+		nanosleep(&(struct timespec){ 0, MIN((long)left * EACH, MOST) }, NULL);
+}
+
 static int wait_all(struct target *t, uint64_t until)
 {
-	while (hold_count(t, HOLD_SEIZED)) {
+	size_t left, heard;
+
+	while ((left = hold_count(t, HOLD_SEIZED))) {
 		/* Asked first: we may have been off the CPU ourselves since,
 		 * and the report may be there. */
 		bool late = now_ns() > until;
-		int status;
-		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
+		int err = hear_all(t, &heard);
 
-		if (tid > 0) {
-			int err = target_tell(t, target_take(t, tid, status));
-			if (err)
-				return err;
-		} else if (tid < 0 && errno == ECHILD) {
+		if (err == -ECHILD)
 			return fail(ESRCH, "wait for the threads of %d (%s)", t->pid, t->comm);
-		} else if (late) {
-			return fail_late(t, "did not stop", hold_count(t, HOLD_SEIZED),
+		if (err)
+			return err;
+		left = hold_count(t, HOLD_SEIZED);
+		if (left && late)
+			return fail_late(t, "did not stop", left,
 					 MAX(t->nthreads, (size_t)MAX(t->own_count, 0)));
-		} else {
-			target_nap(until);
-		}
+		if (left)
+			wait_for_reports(left, heard, until);
 	}
 	return 0;
 }

@@ -47,6 +47,7 @@ struct target {
 
 	struct thread_hold *threads;
 	size_t nthreads, cap;
+	size_t found;		/* which of them was asked for last */
 	uint64_t stopped_at;	/* ns, when the first thread was interrupted */
 
 	/* What coming and going did, over all stops. */

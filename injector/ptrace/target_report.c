@@ -19,9 +19,13 @@ uint64_t now_ns(void)
 
 struct thread_hold *target_find(struct target *t, pid_t tid)
 {
-	for (size_t i = 0; i < t->nthreads; i++)
+	/* They are asked for in turn: one search begins where the last one ended. */
+	for (size_t n = 0; n < t->nthreads; n++) {
+		size_t i = (t->found + n) % t->nthreads;
+
 		if (t->threads[i].tid == tid)
-			return &t->threads[i];
+			return &t->threads[t->found = i];
+	}
 	return NULL;
 }
 
