@@ -1,17 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # waiting: a service that waits in read, for a lock, a condition or events, in sleeps, or
-# on another stack, in three probed functions or in thirty, and in those of the C library;
-# and servers in Rust and Go that do.
+# on another stack, in three probed functions or in thirty, and in those of the C library.
 # Calls that began before the attach end with their real exits. Calls that
 # are open at the end are left as they are, at once: nothing of ours is on any stack,
 # so that afterwards all code of ours may be forbidden, and each of them returns.
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
+# shellcheck source=tests/waiting_lib.sh
+. "$ROOT/tests/waiting_lib.sh"
 
 CALLS=$((7 * (3 + 30)))		# in which threads wait
-
-code_mappings() { awk '$2 ~ /x/ { print $1 }' "/proc/$VICTIM/maps" | sort; }
 
 # What a program has by itself: files and what the kernel brings.
 own_mappings()
@@ -31,24 +30,12 @@ judge()
 	[ "$(count '"type":"call"')" = $((2 * CALLS)) ] || die "other calls, too"
 }
 
-all_sleep() { ! grep -qvE '^[0-9]+ \(.*\) S ' "/proc/$VICTIM/task/"*/stat; }
-
 # Each comes out of its calls, and waits in the next ones: it has said so where it was about
 # to, and needs a processor once more for that.
 go_on()
 {
 	tell go '^gone' >/dev/null
 	wait_until 60 all_sleep || die "threads do not wait"
-}
-
-# What was mapped for us: nothing of it is needed.
-forbid_ours()
-{
-	code_mappings | comm -13 before - >ours
-	[ -s ours ] || die "no code of ours is mapped"
-	while IFS=- read -r lo hi; do
-		tell "forbid $lo $hi" '^forbidden$' >/dev/null
-	done <ours
 }
 
 # All wait in calls that were entered while probed.
@@ -77,8 +64,6 @@ attached_to()
 	victim_quit
 	wait "$VICTIM" || die "the victim ended with status $?"
 }
-
-probes_gone() { has_line 'all probes removed, text verified' trace.err; }
 
 # The same of a command that inject has started; in the background of a script it
 # ignores the signal that ends the trace.
@@ -113,48 +98,3 @@ waiting=$(grep '"end":"open"' calls.json | grep '"module":"libc.so.6"' | grep -v
 	grep -o '"tid":[0-9]*' | sort -u | wc -l)
 [ "$waiting" -ge 14 ] || die "$waiting threads wait in calls of the C library"
 started_by_us
-
-answers() { [ "$(progress)" -gt "$1" ]; }
-
-# server NAME: all of its threads wait in calls of its standard library's, or its
-# goroutines, of which no thread has the stack then.
-server()
-{
-	[ -x "$VICTIMS/$1" ] || { echo "no $1 here"; return 0; }
-	victim "$1"
-	code_mappings >before
-	tell hold '^held$' >/dev/null
-	wait_until 60 all_sleep || die "threads do not wait"
-	# They wait for the whole of a visit,
-	inject_bg -p "$VICTIM" -f '*' -f '*@*' -o /dev/null
-	inject_end
-	probes_gone || die "the probes are not removed while all wait"
-	clean
-	# and then come out of it in one, and wait again at its end.
-	inject_bg -p "$VICTIM" -f '*' -f '*@*' --json -o calls.json
-	tell go '^going$' >/dev/null
-	wait_until 60 answers $(($(progress) + 50)) || die "no requests are answered"
-	tell hold '^held$' >/dev/null
-	wait_until 60 all_sleep || die "threads do not wait"
-	inject_end
-	clean
-	has_waited "$2"
-	forbid_ours
-	tell go '^going$' >/dev/null
-	wait_until 60 answers $(($(progress) + 50)) || die "no requests are answered any more"
-	victim_works
-	victim_quit
-}
-
-# has_waited FUNCTION: in calls of it when probes came, and when they went.
-has_waited()
-{
-	local call="\"func\":\"$1\",\"module\":\"[^\"]*\""
-
-	grep -q "$call,\"began_before\":true" calls.json || die "no $1 began before"
-	grep -qE "\"end\":\"open\",.*$call(,\"seen_ns\":[0-9]+)?}" calls.json || die "no $1 is left open"
-}
-
-server rust_http '[^"]*'
-server go_http_static 'runtime.gopark'
-server go_http 'runtime.gopark'
