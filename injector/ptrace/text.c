@@ -121,6 +121,23 @@ static bool is_out_of_time(uint64_t begun, uint64_t until, size_t done, size_t n
 	return all ? text_is_hopeless(begun, now, until, done, n) : now > until;
 }
 
+/* What would do is guessed by what was done, and is to be enough for a busy machine as well. */
+static int fail_short(const struct target *t, uint64_t begun, size_t done, size_t n)
+{
+	enum { ENOUGH = 2, MS = 1000 * 1000 };
+	uint64_t now = now_ns();
+
+	if (!done)
+		return fail(0, "%zu places of %d (%s) cannot be changed in so short a stop; allow a "
+			    "longer one with --max-pause, or probe fewer functions", n, t->pid,
+			    t->comm), -EAGAIN;
+	double takes = (double)(begun - t->stopped_at) +
+		       (double)(now - begun) / (double)done * (double)n;
+	return fail(0, "%zu places of %d (%s) cannot be changed in so short a stop: that takes some "
+		    "%.0f ms; allow it with --max-pause %.0fms, or probe fewer functions", n,
+		    t->pid, t->comm, takes / MS + 0.5, ENOUGH * takes / MS + 1), -EAGAIN;
+}
+
 static int text_change_by(const struct target *t, const struct change *c, size_t n, uint64_t until,
 			  bool all, size_t *done)
 {
@@ -129,10 +146,7 @@ static int text_change_by(const struct target *t, const struct change *c, size_t
 
 	for (*done = 0; *done < n; *done += s.n) {
 		int err = until && is_out_of_time(begun, until, *done, n, all) ?
-			(fail(0, "%zu places of %d (%s) cannot be changed in so short a stop; "
-			      "allow a longer one with --max-pause, or probe fewer functions",
-			      n, t->pid, t->comm), -EAGAIN) :
-			change_span(t, c + *done, n - *done, &s);
+			fail_short(t, begun, *done, n) : change_span(t, c + *done, n - *done, &s);
 
 		if (err)
 			return err;
