@@ -66,6 +66,26 @@ static bool is_searched(const struct pattern *p, struct module *m)
 	return module_is_meant(m, p, module_is_apart(m));
 }
 
+/* Padding and what is written by hand make no tenth of a file that is known. */
+static bool is_unnamed(const struct symbols *s)
+{
+	uint64_t known = 0, all = 0;
+
+	for (size_t i = 0; i < s->nfuncs; i++)
+		known += range_size(s->funcs[i].range);
+	for (size_t i = 0; i < s->ntexts; i++)
+		all += range_size(s->texts[i].range);
+	return known < all / 10;
+}
+
+/* Why little of it can match. */
+static const char *blank_note(const struct module *m)
+{
+	if (!m->symbols)
+		return " (no symbols could be read)";
+	return is_unnamed(m->symbols) ? " (stripped, and without unwind entries)" : "";
+}
+
 /* "srv, libfoo.so.1 and 3 more". */
 static size_t print_modules(FILE *f, const struct modules *modules,
 			    const struct pattern *p, bool all)
@@ -79,7 +99,7 @@ static size_t print_modules(FILE *f, const struct modules *modules,
 			continue;
 		if (n++ < MODULES)
 			fprintf(f, "%s%s%s", n > 1 ? ", " : "", m->base,
-				m->symbols || all ? "" : " (no symbols could be read)");
+				all ? "" : blank_note(m));
 	}
 	if (n > MODULES)
 		fprintf(f, " and %zu more", n - MODULES);
@@ -326,18 +346,6 @@ char *select_hint(struct modules *modules, const struct select_options *o)
 		return NULL;
 	}
 	return text;
-}
-
-/* Padding and what is written by hand make no tenth of a file that is known. */
-static bool is_unnamed(const struct symbols *s)
-{
-	uint64_t known = 0, all = 0;
-
-	for (size_t i = 0; i < s->nfuncs; i++)
-		known += range_size(s->funcs[i].range);
-	for (size_t i = 0; i < s->ntexts; i++)
-		all += range_size(s->texts[i].range);
-	return known < all / 10;
 }
 
 const char *select_unnamed(const struct modules *modules)

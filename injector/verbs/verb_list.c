@@ -51,6 +51,8 @@ static int say_no_match(struct modules *mods, const struct select_options *so, c
 	say("no%s matches%s%s", so->nusdt || so->nat ? "thing" : " function", unread[0] ? ": " : "", unread);
 	if (hint)
 		say_lines(hint);
+	else if (!unread[0] && select_unnamed(mods))
+		say("%s is stripped, and without unwind entries", select_unnamed(mods));
 	return unread[0] ? STATUS_FAILED : STATUS_NOTHING;
 }
 

@@ -4,6 +4,7 @@
 # shellcheck source=tests/lib.sh
 . "$ROOT/tests/lib.sh"
 
+need objcopy
 victim spin_threads 2
 status 3 "$INJECT" -p "$VICTIM" -f spin_leef
 has_line spin_leaf trace.err || die "does not name the nearest"
@@ -19,6 +20,13 @@ has_line 'no function matches spin_leef in ' trace.err || die "list does not nam
 status 0 "$INJECT" list "$VICTIMS/spin_threads" -f spin_leaf
 has_line 'no function matches' trace.err && die "list names what matches"
 unharmed
+
+# A file that says nothing of its functions is said to.
+objcopy --strip-all -R .eh_frame -R .eh_frame_hdr "$VICTIMS/nameless" mute 2>/dev/null
+status 3 "$INJECT" list mute -f "fn_*"
+has_line 'in mute (stripped, and without unwind entries)' trace.err || die "does not say why"
+status 3 "$INJECT" list mute
+has_line 'mute is stripped, and without unwind entries' trace.err || die "does not say why of all"
 
 # What a shell makes of -f *, and a command without -- before it.
 mkdir expanded && cd expanded
