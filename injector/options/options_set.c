@@ -49,8 +49,8 @@ static int number(const struct option_def *def, const char *text, uint64_t max,
 	return 0;
 }
 
-static int options_span(const struct option_def *def, const char *text, uint64_t bare,
-			uint64_t *ret)
+static int options_moment(const struct option_def *def, const char *text, uint64_t bare,
+			  uint64_t *ret)
 {
 	char name[32];
 	int err = units_time(text, bare, ret);
@@ -63,10 +63,18 @@ static int options_span(const struct option_def *def, const char *text, uint64_t
 	if (err && units_time(text, 1, ret) != 0)
 		return fail(0, "%s wants a time such as 1.5ms or 10s, not '%s'",
 			    options_spelling(def, name), text);
-	if (*ret == 0)
-		return fail(0, "%s wants a time longer than zero",
-			    options_spelling(def, name));
 	return 0;
+}
+
+static int options_span(const struct option_def *def, const char *text, uint64_t bare,
+			uint64_t *ret)
+{
+	char name[32];
+	int err = options_moment(def, text, bare, ret);
+
+	if (!err && *ret == 0)
+		err = fail(0, "%s wants a time longer than zero", options_spelling(def, name));
+	return err;
 }
 
 static int pid_option(const struct option_def *def, const char *text, pid_t *ret)
@@ -362,7 +370,7 @@ int options_set(struct options *o, const struct option_def *def, const char *arg
 	case OPT_STACK: return stack_option(o, def, arg, &o->stack);
 	case OPT_MAX_SIZE: return options_size(arg, &o->max_size);
 	case OPT_MIN_FREE: return options_free(arg, &o->min_free);
-	case OPT_SINCE: return options_span(def, arg, SECOND, &o->since);
+	case OPT_SINCE: return options_moment(def, arg, SECOND, &o->since);
 	case OPT_UNTIL: return options_span(def, arg, SECOND, &o->until);
 	case OPT_SORT: o->sort = arg; return 0;
 	case OPT_BY: return by_option(o, arg);

@@ -266,7 +266,7 @@ static const char *const accepted[] = {
 	"record -p 1 -f x --min-free 0", "record -p 1 -f x --min-free 2G", "report --short-names",
 	"list x --short-names", "list x --stubs", "top -p 1 -f x --short-names",
 	"record -f x -- sleep 1", "hist -p 1 -f x:arg1 -m 1M -s 8 --deep 0 --top 5 -A x(a:i32)",
-	"hist dir x:arg1 -f y", "hist dir --since 1 -n 5", "hist -p 1 -f a::b:retval y:p->q[2].z",
+	"hist dir x:arg1 -f y", "hist dir --since 1 -n 5", "hist dir --since 0 --until 10s", "hist -p 1 -f a::b:retval y:p->q[2].z",
 	"report --by fd --by *p --top 3 --json", "graph --by req.x", "export --to svg --by arg1", "count -p 1 -f x -N y -d 3 -n 9 --json", "count -f x -- ls", "status --json",
 	"start -p 1 -f x -t 5ms -D 2 --keep first", "filter -p 1 -t 5ms", "filter -p 1 -w arg1 -D 2 -t 0", "filter -p 1 -D 0",
 	"filter -p 1 -t 0 --log f",
