@@ -40,7 +40,8 @@ int capture_parse(const struct signature *s, const struct read_plan *plan, const
 
 static enum held why_not(const struct captured *c)
 {
-	return c->status == READ_FAILED || c->status == READ_NOT ? HELD_UNREADABLE : HELD_CUT;
+	return c->status == READ_FAILED ? HELD_UNREADABLE :
+		c->status == READ_NOT ? HELD_UNASKED : HELD_CUT;
 }
 
 static enum held take_own(const struct capture *c, uint8_t param, uint32_t at, uint8_t *ret)

@@ -30,6 +30,7 @@ enum held {
 	HELD_NOT,		/* the compiler keeps them nowhere */
 	HELD_CUT,		/* they were too many */
 	HELD_UNREADABLE,
+	HELD_UNASKED,		/* nothing was to be read: another variant, a length of 0 */
 };
 
 /* Bytes of a type: in the pieces of a parameter (READS_RESULT: the result), or what one

@@ -18,8 +18,14 @@ void line_add(struct line *t, const char *fmt, ...)
 
 void line_missing(struct line *t, enum held why)
 {
-	line_add(t, "%s", why == HELD_NOT ? "<optimised out>" :
-		 why == HELD_UNREADABLE ? "(unreadable)" : "...");
+	static const char *const words[] = {
+		[HELD_NOT] = "<optimised out>",
+		[HELD_CUT] = "...",
+		[HELD_UNREADABLE] = "(unreadable)",
+		[HELD_UNASKED] = "(not read)",
+	};
+
+	line_add(t, "%s", words[why]);
 }
 
 /* Bytes of the character of UTF-8 that begins here; 0: none does (RFC 3629). */
