@@ -84,7 +84,7 @@ static int attempt(struct attempt *a, uint64_t pause)
 	e->pc = 0;
 	e->unbounded |= !pause;
 	int err = target_stop(e->target, pause ? pause : STOP_BUDGET);	/* 6 */
-	a->until = pause ? e->target->stopped_at + pause : 0;
+	a->until = pause ? target_until(e->target, pause) : 0;
 	err = err ? err : write_text(a);				/* 7, 8 */
 	if (!err && e->written)
 		e->written(e->ctx);
@@ -107,11 +107,17 @@ static int may_pass(const struct edit *e, int i, int err)
 	return err == -EAGAIN || err == -EBUSY ? 0 : err;
 }
 
+/* By what it has come to, the next attempt needs more time than there is, too. */
+static bool was_vain(const struct edit *e, uint64_t pause)
+{
+	return e->target->needs > pause;
+}
+
 static int attempts(struct edit *e, const struct sigframes *frames)
 {
 	struct attempt a = { .edit = e, .frames = frames };
 	uint64_t pause = e->max_pause ? e->max_pause : STOP_BUDGET;
-	int most = EDIT_MODEST + (e->must ? EDIT_RECKLESS : 0), err = 0;
+	int most = EDIT_MODEST + (e->must ? EDIT_RECKLESS : 0), err = 0, vain = 0;
 
 	for (int i = 0; i < most; i++) {
 		size_t done = e->done;
@@ -126,9 +132,12 @@ static int attempts(struct edit *e, const struct sigframes *frames)
 		if (groups_frozen(e->target->pid))
 			return refuse_frozen(e);
 		target_recover(e->target, (uint64_t)REST * (unsigned int)(i + 1));
+		vain = was_vain(e, pause) ? vain + 1 : 0;
 		/* So many attempts in a row may bring nothing on. */
 		if (e->done > done)
 			i = -1;
+		else if (vain == EDIT_VAIN)
+			i = MAX(i, EDIT_MODEST - 1);
 	}
 	return err;
 }

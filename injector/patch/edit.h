@@ -21,6 +21,7 @@
 
 enum {
 	EDIT_MODEST = 20,	/* attempts that bring nothing on, within the pause */
+	EDIT_VAIN = 4,		/* so few, if each time more was needed than there is */
 	EDIT_RECKLESS = 20,	/* and after these, if it must not fail: of any length */
 };
 

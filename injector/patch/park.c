@@ -64,17 +64,26 @@ static int park_thread(struct parking *p, const struct sigframes *frames)
 	return err ? err : sigframes_search(p->target, frames, th, park_frame, p);
 }
 
+static int fail_late(struct target *t, uint64_t begun, size_t done)
+{
+	char advice[TARGET_ADVICE];
+
+	target_needs(t, begun, done, t->nthreads);
+	return fail(0, "%zu of %zu threads of %d (%s) were looked at in time; allow more with "
+		    "--max-pause%s", done, t->nthreads, t->pid, t->comm,
+		    target_advice(t, advice)), -EAGAIN;
+}
+
 int park(struct target *t, const struct sigframes *frames, park_forward *forward, void *ctx,
 	 uint64_t until, raddr_t *pc)
 {
 	struct parking p = { .target = t, .forward = forward, .ctx = ctx, .pc = pc };
+	uint64_t begun = now_ns();
 
 	for (size_t i = 0; i < t->nthreads; i++) {
 		p.thread = &t->threads[i];
 		if (until && now_ns() > until)
-			return fail(0, "%zu of %zu threads of %d (%s) were looked at in time; "
-				    "allow more with --max-pause", i, t->nthreads, t->pid,
-				    t->comm), -EAGAIN;
+			return fail_late(t, begun, i);
 		int err = p.thread->hold == HOLD_STOPPED ? park_thread(&p, frames) : 0;
 		if (err)
 			return err;

@@ -49,6 +49,8 @@ struct target {
 	size_t nthreads, cap;
 	size_t found;		/* which of them was asked for last */
 	uint64_t stopped_at;	/* ns, when the first thread was interrupted */
+	uint64_t release_each;	/* ns, what it has taken last to let one thread go */
+	uint64_t needs;		/* ns, of a stop that was too short: see target_needs */
 
 	/* What coming and going did, over all stops. */
 	uint64_t longest_pause;	/* ns, first interrupt to last detach */
@@ -101,6 +103,16 @@ int target_write(const struct target *, raddr_t, const void *buf, size_t n);
  * the process is gone. On failure threads may be held: target_release.
  */
 int target_stop(struct target *, uint64_t budget);
+/* When the work of a stop is to be over, for the threads to be let go within `budget`. */
+uint64_t target_until(const struct target *, uint64_t budget);
+/*
+ * The stop is too short: `done` of `n` were, since `begun`. How long a stop would do, at this
+ * pace, is in `needs` until the next one begins; 0: not known.
+ */
+void target_needs(struct target *, uint64_t begun, size_t done, size_t n);
+enum { TARGET_ADVICE = 64 };
+/* Of that, what --max-pause should be: to stand behind the option's name. */
+const char *target_advice(const struct target *, char buf[TARGET_ADVICE]);
 /*
  * Let every thread go, running as before: interrupted calls that would fail
  * with EINTR are set to run again, moved PCs are written. Always completes;

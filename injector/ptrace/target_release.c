@@ -102,10 +102,15 @@ static void release_stopped(struct target *t)
 /* How long it took, in ns. */
 static uint64_t release_held(struct target *t)
 {
-	uint64_t *longest = t->lent ? &t->longest_loan : &t->longest_pause;
+	uint64_t *longest = t->lent ? &t->longest_loan : &t->longest_pause, begun = now_ns();
+	size_t n = t->nthreads;
 
 	release_stopped(t);
-	uint64_t took = now_ns() - t->stopped_at;
+	uint64_t now = now_ns(), took = now - t->stopped_at;
+
+	/* Of one alone that says little. */
+	if (!t->lent && n > t->nthreads)
+		t->release_each = (now - begun) / (n - t->nthreads);
 
 	*longest = MAX(*longest, took);
 	*(t->lent ? &t->last_loan : &t->last_pause) = took;

@@ -2,6 +2,7 @@
 /* target, continued: which threads are held, and what each of them reports. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,6 +16,41 @@ uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* By what it has taken last; but a virtual machine may have lost its processor then. */
+static uint64_t release_ns(const struct target *t)
+{
+	enum { LEAST = 5 * 1000, MOST = 10 * 1000 };
+	uint64_t each = MIN(MAX(t->release_each, LEAST), MOST);
+
+	return each * MAX(t->nthreads, (size_t)MAX(t->own_count, 1));
+}
+
+uint64_t target_until(const struct target *t, uint64_t budget)
+{
+	return t->stopped_at + budget - MIN(release_ns(t), budget / 2);
+}
+
+void target_needs(struct target *t, uint64_t begun, size_t done, size_t n)
+{
+	uint64_t now = now_ns();
+
+	t->needs = done ? begun - t->stopped_at +
+		(uint64_t)((double)(now - begun) / (double)done * (double)n) + release_ns(t) : 0;
+}
+
+/* It is to be enough for a busy machine as well. */
+const char *target_advice(const struct target *t, char buf[TARGET_ADVICE])
+{
+	enum { ENOUGH = 2 };
+	const double ms = 1e6;
+
+	buf[0] = '\0';
+	if (t->needs)
+		snprintf(buf, TARGET_ADVICE, " %.0fms (some %.0f ms are needed)",
+			 ENOUGH * (double)t->needs / ms + 1, (double)t->needs / ms + 0.5);
+	return buf;
 }
 
 struct thread_hold *target_find(struct target *t, pid_t tid)

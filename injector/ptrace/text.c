@@ -121,24 +121,17 @@ static bool is_out_of_time(uint64_t begun, uint64_t until, size_t done, size_t n
 	return all ? text_is_hopeless(begun, now, until, done, n) : now > until;
 }
 
-/* What would do is guessed by what was done, and is to be enough for a busy machine as well. */
-static int fail_short(const struct target *t, uint64_t begun, size_t done, size_t n)
+static int fail_short(struct target *t, uint64_t begun, size_t done, size_t n)
 {
-	enum { ENOUGH = 2, MS = 1000 * 1000 };
-	uint64_t now = now_ns();
+	char advice[TARGET_ADVICE];
 
-	if (!done)
-		return fail(0, "%zu places of %d (%s) cannot be changed in so short a stop; allow a "
-			    "longer one with --max-pause, or probe fewer functions", n, t->pid,
-			    t->comm), -EAGAIN;
-	double takes = (double)(begun - t->stopped_at) +
-		       (double)(now - begun) / (double)done * (double)n;
-	return fail(0, "%zu places of %d (%s) cannot be changed in so short a stop: that takes some "
-		    "%.0f ms; allow it with --max-pause %.0fms, or probe fewer functions", n,
-		    t->pid, t->comm, takes / MS + 0.5, ENOUGH * takes / MS + 1), -EAGAIN;
+	target_needs(t, begun, done, n);
+	return fail(0, "%zu places of %d (%s) cannot be changed in so short a stop; allow more with "
+		    "--max-pause%s, or probe fewer functions", n, t->pid, t->comm,
+		    target_advice(t, advice)), -EAGAIN;
 }
 
-static int text_change_by(const struct target *t, const struct change *c, size_t n, uint64_t until,
+static int text_change_by(struct target *t, const struct change *c, size_t n, uint64_t until,
 			  bool all, size_t *done)
 {
 	uint64_t begun = now_ns();
@@ -154,13 +147,13 @@ static int text_change_by(const struct target *t, const struct change *c, size_t
 	return 0;
 }
 
-int text_change(const struct target *t, const struct change *c, size_t n, uint64_t until,
+int text_change(struct target *t, const struct change *c, size_t n, uint64_t until,
 		size_t *done)
 {
 	return text_change_by(t, c, n, until, false, done);
 }
 
-int text_change_all(const struct target *t, const struct change *c, size_t n, uint64_t until,
+int text_change_all(struct target *t, const struct change *c, size_t n, uint64_t until,
 		    size_t *done)
 {
 	return text_change_by(t, c, n, until, true, done);
@@ -175,7 +168,7 @@ struct change text_reversed(const struct change *c)
 	return back;
 }
 
-void text_undo(const struct target *t, const struct change *c, size_t done)
+void text_undo(struct target *t, const struct change *c, size_t done)
 {
 	auto_free struct change *back = calloc(done + 1, sizeof(*back));
 	size_t n = 0;

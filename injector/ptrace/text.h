@@ -44,7 +44,7 @@ int text_look(const struct target *, const struct change *, size_t n, uint8_t *r
  * -EIO: a place has other bytes than expected; -EAGAIN: `until` (ns, 0: no
  * limit) has passed.
  */
-int text_change(const struct target *, const struct change *, size_t n,
+int text_change(struct target *, const struct change *, size_t n,
 		uint64_t until, size_t *done);
 /*
  * Of `n` changes that are all to be made or none, `done` were since `begun`: to undo these
@@ -53,12 +53,12 @@ int text_change(const struct target *, const struct change *, size_t n,
  */
 bool text_is_hopeless(uint64_t begun, uint64_t now, uint64_t until, size_t done, size_t n);
 /* text_change that gives up by this rule. */
-int text_change_all(const struct target *, const struct change *, size_t n, uint64_t until,
+int text_change_all(struct target *, const struct change *, size_t n, uint64_t until,
 		    size_t *done);
 /* The change that undoes it. */
 struct change text_reversed(const struct change *);
 /* Take the first `done` changes back, last first. */
-void text_undo(const struct target *, const struct change *, size_t done);
+void text_undo(struct target *, const struct change *, size_t done);
 /* Make the private copies of the pages now, while the target runs, by writing
  * to each a byte that it holds: the stop is then shorter. *at is the change
  * that it failed at. */

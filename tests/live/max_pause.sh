@@ -21,6 +21,12 @@ given_up()
 victim sleeper 300
 # One request takes longer than this: no other thread is made to wait for the rest.
 given_up ' 1 of 30[0-9] threads' -f 'sleeper_*' --max-pause 1us
+# Where each stop shows that more is needed few are made, and it is said how much.
+status 1 "$INJECT" -v -p "$VICTIM" -o /dev/null -d 1 -f 'sleeper_*' --max-pause 300us
+has_line 'in time; allow more with --max-pause [0-9]*ms (some [0-9]* ms are needed)' trace.err ||
+	die "does not say how much"
+stops=$(grep -c ' stood still for ' trace.err)
+[ "$stops" -le 6 ] || die "stood still $stops times for nothing"
 victim_quit
 
 # The threads are there in that time, or the first of the pages is not written.

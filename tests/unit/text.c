@@ -43,7 +43,7 @@ static size_t changed(const uint8_t *text)
 	return n;
 }
 
-static void check_changes(const struct target *t)
+static void check_changes(struct target *t)
 {
 	static struct change c[PLACES];
 	size_t done;
