@@ -109,40 +109,6 @@ static int target_tell(const struct target *t, int err)
 	return err ? fail(-err, "%d (%s) executes another program", t->pid, t->comm) : 0;
 }
 
-static int hear(struct target *t, pid_t tid, size_t *heard)
-{
-	int status;
-	pid_t from = waitpid(tid, &status, __WALL | __WNOTHREAD | WNOHANG);
-
-	if (from <= 0)
-		return from < 0 && errno == ECHILD ? -ECHILD : 0;
-	++*heard;
-	return target_tell(t, target_take(t, from, status));
-}
-
-/*
- * All that has been reported. Each is asked for by its id first: the kernel's search among all
- * takes a time that grows with their number (do_wait() in kernel/exit.c). Then the others: a
- * child that is to be let go, a thread that was born meanwhile. -ECHILD: none is ours any more.
- */
-static int hear_all(struct target *t, size_t *heard)
-{
-	size_t before;
-	int err = 0;
-
-	*heard = 0;
-	for (size_t i = 0; i < t->nthreads && (!err || err == -ECHILD); i++)
-		if (t->threads[i].hold == HOLD_SEIZED)
-			err = hear(t, t->threads[i].tid, heard);
-	if (err && err != -ECHILD)
-		return err;
-	do {
-		before = *heard;
-		err = hear(t, -1, heard);
-	} while (!err && *heard != before);
-	return err;
-}
-
 /* Where many are still to stop we sleep through the first reports: each would wake us up, and
  * that takes the CPU from the next to stop. To look at one takes 1 us, to stop some 6. */
 static void wait_for_reports(size_t left, bool heard, uint64_t until)
@@ -165,12 +131,12 @@ static int wait_all(struct target *t, uint64_t until)
 		/* Asked first: we may have been off the CPU ourselves since,
 		 * and the report may be there. */
 		bool late = now_ns() > until;
-		int err = hear_all(t, &heard);
+		int err = target_hear(t, &heard);
 
 		if (err == -ECHILD)
 			return fail(ESRCH, "wait for the threads of %d (%s)", t->pid, t->comm);
 		if (err)
-			return err;
+			return target_tell(t, err);
 		came = heard ? now_ns() : came;
 		left = hold_count(t, HOLD_SEIZED);
 		if (left && late)
@@ -202,7 +168,7 @@ static void note_late(struct target *t)
 {
 	for (size_t i = 0; i < t->nthreads; i++) {
 		const struct thread_hold *th = &t->threads[i];
-		pid_t *late = th->hold == HOLD_SEIZED && !was_late(t, th->tid) ?
+		pid_t *late = th->hold == HOLD_SEIZED && th->asked && !was_late(t, th->tid) ?
 			vec_push(t->late, t->nlate, t->late_cap) : NULL;
 
 		if (late)

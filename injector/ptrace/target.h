@@ -25,6 +25,7 @@ struct thread_hold {
 	pid_t tid;
 	uint8_t hold;		/* enum hold */
 	bool event_stop;	/* the stop is PTRACE_EVENT_STOP, not a signal's */
+	bool asked;		/* to stop, and has perhaps been woken by that */
 	bool have_regs, dirty;	/* regs were read; must be set before release */
 	struct regs regs;
 	struct asleep before;	/* where a stop hides the call that it met */

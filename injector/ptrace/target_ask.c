@@ -33,8 +33,9 @@ static void ask(struct target *t, struct thread_hold *th)
 	if (regs_hide_call && !th->before.sp)
 		thread_note(th, t->pid);
 	bool lost = !target_ask(th->tid);
-	struct thread_hold *main_one = target_find(t, t->pid);
+	struct thread_hold *main_one = lost ? target_find(t, t->pid) : NULL;
 
+	th->asked = !lost;
 	if (lost && (!main_one || main_one->hold == HOLD_GONE) && target_ask(t->pid))
 		*th = (struct thread_hold){ .tid = t->pid, .hold = HOLD_SEIZED };
 	else if (lost || has_ended_untold(t, th->tid))

@@ -31,6 +31,13 @@ struct thread_hold *target_hold_new(struct target *, pid_t tid, enum hold);
  * is said. One that cannot be made to go on is being killed, and listed until it has ended.
  */
 int target_take(struct target *, pid_t tid, int status);
+/*
+ * Take all that has been reported; *heard: how many reports. Each thread is asked for by its id
+ * first: the kernel's search among all takes a time that grows with their number (do_wait() in
+ * kernel/exit.c). Then the others: a child that is to be let go, a thread that was born meanwhile.
+ * -ECHILD: none is ours any more; else what target_take says.
+ */
+int target_hear(struct target *, size_t *heard);
 /* Forget those that are let go, or have ended. */
 void target_drop_gone(struct target *);
 /* Of the child that is watched, this is perhaps the end. */

@@ -2,6 +2,7 @@
 /* target, continued: held threads are let go, as if nothing had been. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -164,28 +165,40 @@ void target_let_go(struct target *t)
 	release_stopped(t);
 }
 
+/* A thread that was asked to stop has been woken, and its call ends with EINTR if it is left to
+ * itself then; it stops as soon as it gets a processor. */
+static bool some_will_stop(const struct target *t)
+{
+	for (size_t i = 0; i < t->nthreads; i++) {
+		char state = t->threads[i].asked ? procfs_state(t->pid, t->threads[i].tid) : 0;
+
+		if (state && strchr("RSt", state))
+			return true;
+	}
+	return false;
+}
+
 /* Reports are taken also where no thread is listed: a main thread that has ended before the
  * others is dropped, but reports at the end of the last of them, and to us alone. */
 void target_settle(struct target *t, uint64_t budget)
 {
-	uint64_t until = now_ns() + budget;
+	const uint64_t nap = 1000 * 1000, patience = 1000 * nap;
 	bool more = true;
 
 	if (t->kept)
 		return;
 	target_ask_all(t);
+	uint64_t until = now_ns() + budget, end = now_ns() + MAX(budget, patience);
 	while (more) {
-		int status;
-		pid_t tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG);
+		size_t heard;
 
-		if (tid > 0)
-			target_take(t, tid, status);
-		else if (tid < 0 && errno == ECHILD)
+		if (target_hear(t, &heard) == -ECHILD)
 			t->nthreads = 0;
-		else if (t->nthreads)
-			target_nap(until);
 		release_stopped(t);
-		more = (tid > 0 || t->nthreads) && now_ns() < until;
+		uint64_t now = now_ns();
+		if (!heard && t->nthreads)
+			target_nap(MAX(until, now + nap));
+		more = heard || (t->nthreads && (now < until || (now < end && some_will_stop(t))));
 	}
 }
 

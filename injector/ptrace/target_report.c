@@ -153,6 +153,35 @@ int target_take(struct target *t, pid_t tid, int status)
 	return 0;
 }
 
+static int hear(struct target *t, pid_t tid, size_t *heard)
+{
+	int status;
+	pid_t from = waitpid(tid, &status, __WALL | __WNOTHREAD | WNOHANG);
+
+	if (from <= 0)
+		return from < 0 && errno == ECHILD ? -ECHILD : 0;
+	++*heard;
+	return target_take(t, from, status);
+}
+
+int target_hear(struct target *t, size_t *heard)
+{
+	size_t before;
+	int err = 0;
+
+	*heard = 0;
+	for (size_t i = 0; i < t->nthreads && (!err || err == -ECHILD); i++)
+		if (t->threads[i].hold == HOLD_SEIZED)
+			err = hear(t, t->threads[i].tid, heard);
+	if (err && err != -ECHILD)
+		return err;
+	do {
+		before = *heard;
+		err = hear(t, -1, heard);
+	} while (!err && *heard != before);
+	return err;
+}
+
 void target_nap(uint64_t until)
 {
 	sigset_t set;

@@ -41,8 +41,11 @@ static void hear(struct target *t)
 	int status;
 	pid_t tid;
 
-	while (!seizing.err && (tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG)) > 0)
-		seizing.err = target_take(t, tid, status);
+	while ((tid = waitpid(-1, &status, __WALL | __WNOTHREAD | WNOHANG)) > 0) {
+		int err = target_take(t, tid, status);
+
+		seizing.err = seizing.err ? seizing.err : err;
+	}
 }
 
 static void on_tick(int signal)

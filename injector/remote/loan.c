@@ -287,6 +287,7 @@ struct search {
 	enum loan_use use;
 	unsigned int turn;	/* at which of them it begins */
 	bool filtered;		/* all threads are */
+	bool addressed;		/* none but those that signals are sent to is left */
 	int tried;
 	struct barred barred;
 	struct unfit *seen;
@@ -297,7 +298,9 @@ struct search {
 static int take_one(struct target *t, struct search *s, pid_t *tid, struct thread_hold **ret)
 {
 	int err = stop_thread(t, *tid, ret);
-	bool bar = !err && is_barred(t, *ret, &s->barred);
+	/* (It may have made a child since it was looked at.) */
+	bool late = !err && !s->addressed && target_is_addressed(t, *tid);
+	bool bar = !err && (late || is_barred(t, *ret, &s->barred));
 
 	if (!err && regs_has_shadow(*tid))
 		err = refuse_shadow(t, *tid);
@@ -373,6 +376,7 @@ static int loan_take(struct target *t, struct modules *mods, enum loan_use use, 
 	int err = take_among(t, &s, tids, others, ret);
 
 	s.barred.by_filters = 0;	/* these may have others */
+	s.addressed = true;
 	err = err == -EAGAIN ? take_among(t, &s, tids + others, n - others, ret) : err;
 	if (err != -EAGAIN)
 		return err;
