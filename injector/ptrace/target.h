@@ -138,8 +138,8 @@ void target_let_go(struct target *);
  */
 void target_watch(pid_t child);
 bool target_ended(int *wait_status);
-/* Wait up to `budget` ns for threads that did not stop in time, and let each go
- * as soon as it does stop. */
+/* Wait up to `budget` ns for threads that did not stop in time, longer while they report, and up to
+ * a second for one that was asked to and will stop; let each go as soon as it does. */
 void target_settle(struct target *, uint64_t budget);
 /* The same after a stop that was too long and is to be tried again; and then it
  * runs for as long as that has taken, if that is longer. */
