@@ -172,7 +172,7 @@ static bool some_will_stop(const struct target *t)
 	for (size_t i = 0; i < t->nthreads; i++) {
 		char state = t->threads[i].asked ? procfs_state(t->pid, t->threads[i].tid) : 0;
 
-		if (state && strchr("RSt", state))
+		if (state && strchr("Rt", state))
 			return true;
 	}
 	return false;
